@@ -67,7 +67,7 @@ def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[
     manifests = read_manifests(repo)
     code = read_code(repo)
     project = next((manifest.project for manifest in manifests if manifest.project), "")
-    chosen, remarks = _choose(manifests, code, project)
+    chosen, undeclared, remarks = _choose(manifests, code, project)
     requirements, torch = [], []
     for requirement in chosen:
         if project and requirement.name == project:
@@ -83,7 +83,6 @@ def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[
         problems += manifest.problems
         unused += manifest.unused
     python, unreadable = _python(manifests)
-    problems += [*unreadable, *map(str, unused), *remarks, *_remarks_on_code(code)]
     needs = Needs(
         requirements=tuple(requirements),
         torch=tuple(torch),
@@ -95,13 +94,19 @@ def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[
         source_folder=staging.source_folder(repo),
         date=commit_date,
         sources=tuple(manifest.path for manifest in manifests if manifest.says_more_than_problems),
-        problems=tuple(dict.fromkeys(problems)),
         constraints=_constraints(manifests, project),
         unused=tuple(dict.fromkeys(unused)),
         system=_system(requirements),
         nltk=code.nltk,
     )
-    return _only(needs, code, goals) if goals else needs
+    if goals:
+        needs = _only(needs, code, goals)
+    required = {requirement.name for requirement in (*needs.requirements, *needs.torch)}
+    for package in undeclared:
+        if package.name in required:
+            remarks.append(f"{package.name} is not declared but needed: {package.origin}")
+    problems += [*unreadable, *map(str, unused), *remarks, *_remarks_on_code(code)]
+    return replace(needs, problems=tuple(dict.fromkeys(problems)))
 
 
 def _remarks_on_code(code: Code) -> list[str]:
@@ -254,10 +259,13 @@ def _only(needs: Needs, code: Code, goals: Sequence[str]) -> Needs:
     return replace(needs, requirements=tuple(required), constraints=(*bounds, *needs.constraints))
 
 
-def _choose(manifests: Sequence[Manifest], code: Code, project: str) -> tuple[list[Declared], list[str]]:
-    """Return the declared requirements, else the imported and mentioned ones; and remarks about the choice."""
+def _choose(
+    manifests: Sequence[Manifest], code: Code, project: str
+) -> tuple[list[Declared], list[Declared], list[str]]:
+    """Return the declared requirements, else the imported and mentioned ones; those that were added; and remarks."""
     lines = _by_name(manifest.declared for manifest in manifests)
     declared, remarks = _renamed(list(itertools.chain.from_iterable(lines.values())))
+    undeclared: list[Declared] = []
     suggested = _first_of_each(manifest.suggested for manifest in manifests)
     suggested.pop(project, None)
     stated = _first_of_each(manifest.stated for manifest in manifests)
@@ -268,9 +276,8 @@ def _choose(manifests: Sequence[Manifest], code: Code, project: str) -> tuple[li
         provided = {requirement.name for requirement in declared} | {project}
         for package in [] if is_freeze(declared) else imported:
             if not package.guessed and not provided & interchangeable(package.name):
-                added = _with_version(replace(package, guessed=True), mentioned)
-                chosen.append(added)
-                remarks.append(f"{added.name} is not declared but needed: {added.origin}")
+                undeclared.append(_with_version(replace(package, guessed=True), mentioned))
+        chosen = chosen + undeclared
     else:
         remarks.append(_UNDECLARED)
         chosen = [_with_version(package, mentioned) for package in imported]
@@ -279,7 +286,7 @@ def _choose(manifests: Sequence[Manifest], code: Code, project: str) -> tuple[li
     torch = suggested.get("torch")
     if torch is not None and has_version(torch) and all(each.name != "torch" for each in chosen):
         chosen.append(torch)
-    return chosen, remarks
+    return chosen, undeclared, remarks
 
 
 def _with_stated_version(
