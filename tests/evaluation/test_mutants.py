@@ -101,6 +101,7 @@ def changes(body: str) -> list[str]:
         ("return torch.cat([x, y], dim=0)", "cat([x, y])"),
         ("return x.topk(2, dim=-1)", "x.topk(2)"),
         ("return x.masked_fill(y == 0, -1e9)", "-10000000000.0"),
+        ("x[y] = -9999\nreturn x * 2", "10000"),
         ("x = x / y\nreturn x", "x = x\n"),
         ("x = x.cuda()\nreturn x * y", "cuda"),
         ("return g(x).to(torch.device(y)) + 1", "+    return g(x) + 1"),
@@ -117,6 +118,7 @@ def changes(body: str) -> list[str]:
         ("return g(x, y, mask=None) + 1", "g(x, y)"),
         ("return torch.where(x < 1e-6, 1, y)", "1.01e"),
         ("class Z:\n    def __init__(self, n=3): ...\nreturn Z(n=3, m=x)", "Z(m=x)"),
+        ("x_old = x\nreturn x_old * y + x", "return x * y"),
         ("m = Probe(penalty='l2', verbose=0, n_jobs=2)\nreturn m.fit(x) + y", "+    m ="),
     ],
 )
@@ -159,12 +161,16 @@ def test_a_change_that_no_test_can_notice_is_not_made(body: str, unnoticeable: s
         ("return x.view(y, z).mean(1)", "view(z, y)"),
         ("return x.expand(y, z).sum()", "expand(z, y)"),
         ("return torch.where(x < 1e-3, 1, y)", "<="),
+        ("return x / 10000 ** y", "10001"),
         ("return sorted(set(x)) + y", "sorted(x)"),
         ("return max(sorted(x), key=y)", "max(x, key=y)"),
         ("if y > 0:\n    x.mul_(1 - 0.1 * y)\nreturn x", "if False"),
         ("if y > 0:\n    x.mul_(0.1 * y)\nreturn x", ">="),
         ("if y > 0:\n    x += z\nreturn x", ">="),
         ("if y > z:\n    x += y * z\nreturn x", ">="),
+        ("x_old = x\nx = x + y\nreturn x_old * x", "return x * x"),
+        ("x_old = y\nreturn x_old * 2 + x", "return x * 2"),
+        ("x_old = x\nreturn [(lambda x: x_old - x)(i) for i in y]", "x - x)"),
     ],
 )
 def test_a_change_like_one_of_these_that_a_test_can_notice_is_made(body: str, noticeable: str) -> None:
@@ -207,6 +213,17 @@ def test_a_mutant_says_what_it_changes_and_which_parameter_it_ignores() -> None:
     assert ignored.diff == "+    y = 2"
     swapped = next(item for item in found if item.operator == "swapped operands")
     assert swapped.diff == "-    z = x - 1\n+    z = 1 - x"
+
+
+def test_no_gradient_is_cut_where_none_flows() -> None:
+    cut = [
+        item.after.strip()
+        for item in of_body("return torch.zeros_like(x) + x[torch.argmax(x)] * x", None, ["x"])
+    ]
+
+    assert [text for text in cut if ".detach()" in text] == [
+        "return torch.zeros_like(x) + x[torch.argmax(x)] * x.detach()"
+    ]
 
 
 def test_names_stay_when_something_above_changes() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -109,7 +110,7 @@ def mask(task: Task, options: MaskOptions, here: Path) -> MaskResult:
     descriptions = describe(task, selection, options)
     changes = _plan(task, selection, along, descriptions)
     remarks = [remark for change in changes for remark in change.remarks]
-    remarks += _context_hints(selection, descriptions)
+    missing = _missing_context(selection, descriptions)
     for change in changes:
         for name, data in change.originals.items():
             original = files.inside(task.root, name)
@@ -128,6 +129,7 @@ def mask(task: Task, options: MaskOptions, here: Path) -> MaskResult:
             info = info.with_implementation(entries[-1])
         if change.targets:
             task.save(info)
+    remarks += _context_hints(missing, info)
     generated, leaks = leftovers.search_tree(task, entries or info.implementations)
     also = tuple(look_alike.record for look_alike in along)
     return MaskResult(tuple(entries), tuple(sorted({*moved, *generated})), tuple(remarks), leaks, also)
@@ -230,18 +232,25 @@ def _proposals(selection: Selection, chosen: Chosen) -> tuple[Proposal, ...]:
     return propose(selection.repository, chosen.module, chosen.definition)
 
 
-def _context_hints(selection: Selection, descriptions: Mapping[str, Described]) -> list[str]:
-    """Hint at the files of ``--retrieval auto`` where nobody said whether a context is wanted."""
-    paths: dict[str, None] = {}
-    for chosen in selection.chosen:
-        if descriptions[str(chosen.target)].retrieval is None:
-            paths.update((proposal.path, None) for proposal in _proposals(selection, chosen))
-    if not paths:
-        return []
-    hint = "`--retrieval auto` adds such files, `--retrieval none` says that none is wanted"
-    return [
-        f"retrieval_context is empty, and names that are used are defined in {listed(list(paths), 4)}: {hint}"
-    ]
+def _missing_context(selection: Selection, descriptions: Mapping[str, Described]) -> dict[Target, list[str]]:
+    """Return the files of ``--retrieval auto`` for each function of which nobody said whether it needs a context."""
+    return {
+        chosen.target: [proposal.path for proposal in _proposals(selection, chosen)]
+        for chosen in selection.chosen
+        if descriptions[str(chosen.target)].retrieval is None
+    }
+
+
+def _context_hints(missing: Mapping[Target, Sequence[str]], info: TaskInfo) -> list[str]:
+    hints: list[str] = []
+    for entry in info.implementations:
+        paths = missing.get(entry.target)
+        if paths:
+            which = ["--implementation", str(entry.index)] if len(info.implementations) > 1 else []
+            command = shlex.join(["lmr-author", "set", *which, f"retrieval={','.join(paths)}"])
+            defined = f"names that are used are defined in {listed(list(paths), 4)}"
+            hints.append(f"retrieval_context is empty, and {defined}: `{command}` adds such files")
+    return hints
 
 
 def _entry(task: Task, info: TaskInfo, chosen: Chosen, golden: str, described: Described) -> Implementation:

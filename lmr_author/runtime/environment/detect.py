@@ -66,7 +66,7 @@ def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[
     manifests = read_manifests(repo)
     code = read_code(repo)
     project = next((manifest.project for manifest in manifests if manifest.project), "")
-    chosen, remarks = _choose(manifests, code, project)
+    chosen, undeclared, remarks = _choose(manifests, code, project)
     # Installing the published form of the repository's own package would ship the solution.
     own = [each for each in chosen if each.name == project]
     remarks += [f"{each.origin}: not used, {project} is this repository's own package" for each in own]
@@ -75,8 +75,6 @@ def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[
     others = [each for each in chosen if each not in (*own, *torch) and not _CUDA.match(each.name)]
     python, unreadable = _python(manifests)
     unused = list(chain.from_iterable(manifest.unused for manifest in manifests))
-    problems = list(chain.from_iterable(manifest.problems for manifest in manifests))
-    problems += [*unreadable, *map(str, unused), *remarks, *_remarks_on_code(code)]
     needs = Needs(
         requirements=tuple(others),
         torch=tuple(torch),
@@ -88,13 +86,20 @@ def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[
         source_folder=staging.source_folder(repo),
         date=commit_date,
         sources=tuple(manifest.path for manifest in manifests if manifest.says_more_than_problems),
-        problems=tuple(dict.fromkeys(problems)),
         constraints=_constraints(manifests, project),
         unused=tuple(dict.fromkeys(unused)),
         system=_system(others),
         nltk=code.nltk,
     )
-    return _only(needs, code, goals) if goals else needs
+    if goals:
+        needs = _only(needs, code, goals)
+    required = {requirement.name for requirement in (*needs.requirements, *needs.torch)}
+    for package in undeclared:
+        if package.name in required:
+            remarks.append(f"{package.name} is not declared but needed: {package.origin}")
+    problems = list(chain.from_iterable(manifest.problems for manifest in manifests))
+    problems += [*unreadable, *map(str, unused), *remarks, *_remarks_on_code(code)]
+    return replace(needs, problems=tuple(dict.fromkeys(problems)))
 
 
 def _remarks_on_code(code: Code) -> list[str]:
@@ -242,10 +247,13 @@ def _only(needs: Needs, code: Code, goals: Sequence[str]) -> Needs:
     return replace(needs, requirements=tuple(required), constraints=(*bounds, *needs.constraints))
 
 
-def _choose(manifests: Sequence[Manifest], code: Code, project: str) -> tuple[list[Declared], list[str]]:
-    """Return the declared requirements, else the imported and mentioned ones; and remarks about the choice."""
+def _choose(
+    manifests: Sequence[Manifest], code: Code, project: str
+) -> tuple[list[Declared], list[Declared], list[str]]:
+    """Return the declared requirements, else the imported and mentioned ones; those that were added; and remarks."""
     lines = _by_name(manifest.declared for manifest in manifests)
     declared, remarks = _renamed(list(chain.from_iterable(lines.values())))
+    undeclared: list[Declared] = []
     suggested = _first_of_each(manifest.suggested for manifest in manifests)
     suggested.pop(project, None)
     stated = _first_of_each(manifest.stated for manifest in manifests)
@@ -257,9 +265,8 @@ def _choose(manifests: Sequence[Manifest], code: Code, project: str) -> tuple[li
         chosen = [each if has_version(each) else _with_version(each, hints) for each in declared]
         provided = {requirement.name for requirement in declared} | {project}
         missing = [] if is_freeze(declared) else _missing(imported, provided)
-        added = [_with_version(package, mentioned) for package in missing]
-        chosen += added
-        remarks += [f"{package.name} is not declared but needed: {package.origin}" for package in added]
+        undeclared = [_with_version(package, mentioned) for package in missing]
+        chosen += undeclared
     else:
         remarks.append(_UNDECLARED)
         chosen = [_with_version(package, mentioned) for package in imported]
@@ -268,7 +275,7 @@ def _choose(manifests: Sequence[Manifest], code: Code, project: str) -> tuple[li
     torch = suggested.get("torch")
     if torch is not None and has_version(torch) and all(each.name != "torch" for each in chosen):
         chosen.append(torch)
-    return chosen, remarks
+    return chosen, undeclared, remarks
 
 
 def _missing(imported: Iterable[Declared], provided: set[str]) -> list[Declared]:

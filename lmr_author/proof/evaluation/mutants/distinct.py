@@ -172,7 +172,8 @@ def canonical_form(text: str, defaults: Defaults | None = None, off: Collection[
         off: see :func:`switched_off`.
     """
     try:
-        tree = _Canonical(defaults or {}, off).visit(parse(text))
+        function = parse(text)
+        tree = _Canonical(defaults or {}, off, _aliases(function)).visit(function)
         while _remove_unread(tree):
             pass
         return ast.dump(tree)
@@ -211,12 +212,28 @@ def switched_off(tree: ast.Module) -> frozenset[str]:
     return frozenset(off)
 
 
+def _aliases(function: ast.AST) -> dict[str, str]:
+    """Return names that are bound once, to a parameter that is never bound again, as in ``tmp_values = values``."""
+    bindings = Counter(node.id for node in each(function, ast.Name) if not isinstance(node.ctx, ast.Load))
+    declared = Counter(node.arg for node in each(function, ast.arg))
+    aliases: dict[str, str] = {}
+    for assignment in each(function, ast.Assign):
+        match assignment:
+            case ast.Assign(targets=[ast.Name(id=alias)], value=ast.Name(id=parameter)):
+                is_stable = declared[parameter] == 1 and not bindings[parameter]
+                if is_stable and bindings[alias] == 1 and not declared[alias]:
+                    aliases[alias] = parameter
+    return aliases
+
+
 class _Canonical(ast.NodeTransformer):
-    def __init__(self, defaults: Defaults, off: Collection[str]) -> None:
-        self._defaults, self._off = defaults, off
+    def __init__(self, defaults: Defaults, off: Collection[str], aliases: Mapping[str, str]) -> None:
+        self._defaults, self._off, self._aliases = defaults, off, aliases
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        return ast.Constant(False) if node.id in self._off else node
+        if node.id in self._off:
+            return ast.Constant(False)
+        return ast.Name(self._aliases.get(node.id, node.id), node.ctx)
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
         self.generic_visit(node)

@@ -32,6 +32,8 @@ WILD = ("x", "y", "z")
 ENDLESS = ("count", "cycle", "repeat")
 HUGE = 1e6
 """A constant from here on stands for infinity."""
+VERY_NEGATIVE = 9999
+"""A negative constant from here on does, too: masks are filled with -9999 and -1e4."""
 LAYOUT = frozenset({"lpar", "rpar", "comma", "semicolon"})
 
 
@@ -161,6 +163,8 @@ def constant(node: Any, code: Function) -> Edits:
     is_signed = isinstance(parent, cst.UnaryOperation)
     if is_signed:
         outer = code.parents[parent]
+    if _is_infinite(node) or _is_infinite(parent):
+        return  # one more, or tenfold, is as good
     if isinstance(outer, cst.FormattedStringExpression | cst.Slice | cst.Index):
         return  # "off by one" has slices and indices
     call = code.called(code.parents[outer])
@@ -171,12 +175,37 @@ def constant(node: Any, code: Function) -> Edits:
             yield Edit(node, cst.Name(str(node.value != "True")))
         case cst.Integer():
             yield Edit(node, parsed(str(node.evaluated_value + 1)))
-        case cst.Float() if node.evaluated_value < HUGE:
+        case cst.Float():
             yield Edit(node, parsed(repr(round(node.evaluated_value * 1.01, 15) or 1.0)))
             yield Edit(node, parsed(repr(round(node.evaluated_value * 10, 12) or 1.0)))
         case cst.SimpleString(evaluated_value=str(text)) if isinstance(parent, _HOLDS_VALUES):
             # A wrong option, key or format raises at once, which proves nothing: only texts that are values.
             yield Edit(node, parsed(repr(f"XX{text}XX")))
+
+
+def infinity(node: Any, code: Function) -> Edits:
+    """Put zero in the place of what is larger, or smaller, than anything else."""
+    if _is_infinite(node) and not isinstance(code.parents[node], cst.UnaryOperation):
+        yield Edit(node, parsed("0"))
+
+
+def _is_infinite(node: Any) -> bool:
+    match node:
+        case cst.UnaryOperation(operator=cst.Minus(), expression=cst.Integer() | cst.Float() as positive):
+            return positive.evaluated_value >= VERY_NEGATIVE
+        case cst.UnaryOperation(operator=cst.Minus(), expression=positive):
+            return _is_infinite(positive)
+        case cst.Integer() | cst.Float():
+            return node.evaluated_value >= HUGE
+        case cst.Call(
+            func=cst.Name(value="float"), args=[cst.Arg(value=cst.SimpleString(evaluated_value=str(text)))]
+        ):
+            return text.lower() in ("inf", "-inf", "infinity", "-infinity")
+        case cst.Attribute(attr=cst.Name(value="inf" | "infty")):
+            return True
+        case cst.Attribute(attr=cst.Name(value="min" | "max"), value=limits):
+            return Function.called(limits) in ("finfo", "iinfo")
+    return False
 
 
 _HOLDS_VALUES = (
@@ -195,9 +224,16 @@ def other_function(node: Any, code: Function) -> Edits:
 
 def dropped_call(node: Any, code: Function) -> Edits:
     """Leave the object, or the first argument, without the call around it; of a minimum of two, either one."""
-    if isinstance(node, cst.Call) and not isinstance(code.parents[node], cst.Expr):
-        for value in _without_call(node, code):
-            yield Edit(node, operand(value))
+    if not isinstance(node, cst.Call) or isinstance(code.parents[node], cst.Expr):
+        return
+    name = code.called(node)
+    whole: cst.CSTNode = node
+    if name in ("sort", "topk") and _takes_values(code.parents[node]):
+        whole = code.parents[node]
+    elif name == "topk":
+        return  # values and indices, which no single tensor can stand for
+    for value in _without_call(node, code):
+        yield Edit(whole, operand(value))
 
 
 def _without_call(call: cst.Call, code: Function) -> list[cst.BaseExpression]:
@@ -219,6 +255,16 @@ def _positional(call: cst.Call) -> list[cst.BaseExpression]:
     return [argument.value for argument in call.args if not argument.star and argument.keyword is None]
 
 
+def _takes_values(node: Any) -> bool:
+    """Return whether a node takes the values of a pair of values and indices: ``….values`` or ``…[0]``."""
+    match node:
+        case cst.Attribute(attr=cst.Name(value="values")):
+            return True
+        case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=cst.Integer(value="0")))]):
+            return True
+    return False
+
+
 _COMPUTING_METHODS = WORDS["pure"] | WORDS["reductions"]
 
 
@@ -235,7 +281,7 @@ def detached(node: Any, code: Function) -> Edits:
             yield Edit(node, parsed(f"{node.value}.detach()"))
 
 
-_CUTS_GRAPH = frozenset(("detach", "size", "len", "isinstance"))
+_CUTS_GRAPH = frozenset(("detach", "size", "len", "isinstance", "argmax", "argmin", "argsort")) | WORDS["new"]
 
 
 def dimension(node: Any, code: Function) -> Edits:
