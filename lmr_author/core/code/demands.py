@@ -167,12 +167,14 @@ def gpu_lines(function: ast.AST, tree: ast.Module | None = None) -> list[int]:
 
 
 def _asks(nodes: list[ast.AST]) -> bool:
-    """Return True where a function asks whether there is a GPU; an ``assert`` does not ask but demands."""
-    calls = {node for node in nodes if isinstance(node, ast.Call)}
+    """Return True where a function asks for a GPU or a tensor's device; an ``assert`` does not ask but demands."""
+    asking = set(nodes)
     for demand in nodes:
         if isinstance(demand, ast.Assert):
-            calls.difference_update(ast.walk(demand))
-    return "is_available" in {last_name(call.func) for call in calls}
+            asking.difference_update(ast.walk(demand))
+    return any(
+        isinstance(node, ast.Attribute) and node.attr in ("is_available", "is_cuda") for node in asking
+    )
 
 
 def _gpu_lines(nodes: list[ast.AST]) -> Iterator[int]:

@@ -79,6 +79,12 @@ class _Canonical(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return ast.Constant(False) if node.id in self._off else node
 
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        self.generic_visit(node)
+        return (
+            ast.Constant(False) if node.attr == "is_cuda" else node
+        )  # tests are recorded and judged on the CPU
+
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
         self.generic_visit(node)
         is_itself = len(node.targets) == 1 and ast.unparse(node.targets[0]) == ast.unparse(node.value)
