@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,16 @@ def test_the_command_that_repairs_an_environment_asks_for_everything_again() -> 
     made_by = ("--python=3.11", "--with=torch==2.13.0", "--with=numpy==1.26.0")
     told = explain_command(TRACE + ABI, in_image=False, python=None, made_by=made_by)
     assert "`lmr-author env local --python=3.11 --with=torch==2.13.0 '--with=numpy<2'`" in told
+
+
+def test_what_is_locked_is_not_locked_again() -> None:
+    missing = "ModuleNotFoundError: No module named 'yaml'"
+    told = partial(explain_command, TRACE + missing, lock="pyyaml==6.0.1\n", made_by=["--python=3.11"])
+    assert told(in_image=False, python=None).endswith(
+        "requirements.lock has it: `lmr-author env local --python=3.11`"
+    )
+    assert told(in_image=True, python=None).endswith("requirements.lock has it: `lmr-author env build`")
+    assert f"uv pip install --python {PYTHON} PyYAML" in told(in_image=False, python=PYTHON)
 
 
 def test_a_module_of_which_nothing_is_known_is_told_elsewhere() -> None:

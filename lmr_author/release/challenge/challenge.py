@@ -140,7 +140,7 @@ def merged(
 def _folders(task: Task, answers: Path | None, here: Path) -> list[Path]:
     """Return the folders in which the script of a recording may lie, if not in the repository."""
     beside = [answers] if answers is not None and answers.is_dir() else []
-    return [here, *beside, task.root, task.root.parent, task.authoring]
+    return list(dict.fromkeys([here, *beside, task.root, task.root.parent, task.authoring]))
 
 
 @changes_task
