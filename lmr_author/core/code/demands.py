@@ -166,6 +166,15 @@ def gpu_lines(function: ast.AST, tree: ast.Module | None = None) -> list[int]:
     return sorted(lines)
 
 
+def lines_on_gpu(function: ast.AST) -> set[int]:
+    """Return the lines that run only for a tensor on a GPU: those below ``if x.is_cuda``."""
+    lines = set[int]()
+    for node in each(function, ast.If):
+        if isinstance(node.test, ast.Attribute) and node.test.attr == "is_cuda":
+            lines.update(range(node.body[0].lineno, (node.body[-1].end_lineno or 0) + 1))
+    return lines
+
+
 def _asks(nodes: list[ast.AST]) -> bool:
     """Return True where a function asks for a GPU or a tensor's device; an ``assert`` does not ask but demands."""
     asking = set(nodes)
