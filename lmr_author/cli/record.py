@@ -173,7 +173,7 @@ def case_lines(cases: Sequence[Case]) -> Iterator[str]:
             if (path, text) in common and not _CONTAINER.match(text):
                 shared.append(in_words(path, text))
         if shared:
-            yield f"all     {', '.join(shared)}"
+            yield f"all     {listed(shared, 6)}"
     for case in cases:
         adds = ui.framed(": ", case.adds)
         yield f"{case.name}  call {case.call}, {size_text(case.bytes)}{adds}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,16 @@ def test_a_package_that_is_asked_for_again_is_the_same_however_it_is_spelt(spelt
         made_by=("--python=3.11", f"--with={spelt}"),
     )  # fmt: skip
     assert "`lmr-author env local --python=3.11 --with=PyYAML`" in told
+
+
+def test_what_is_locked_is_not_locked_again() -> None:
+    missing = "ModuleNotFoundError: No module named 'yaml'"
+    told = partial(explain_command, TRACE + missing, lock="pyyaml==6.0.1\n", made_by=["--python=3.11"])
+    assert told(in_image=False, python=None).endswith(
+        "requirements.lock has it: `lmr-author env local --python=3.11`"
+    )
+    assert told(in_image=True, python=None).endswith("requirements.lock has it: `lmr-author env build`")
+    assert f"uv pip install --python {PYTHON} PyYAML" in told(in_image=False, python=PYTHON)
 
 
 def test_a_module_of_which_nothing_is_known_is_told_elsewhere() -> None:

@@ -109,6 +109,18 @@ def test_the_goal_file_is_imported_and_what_it_lacks_is_named(tmp_path: Path) ->
     assert "cannot be imported" not in local(made, "pyyaml")[1]
 
 
+def test_a_package_in_src_is_imported_with_it_on_the_path(tmp_path: Path) -> None:
+    made = task(tmp_path, OFFICIAL, "")
+    package = made.root / "small-repo/src/tree"
+    package.joinpath("methods").mkdir(parents=True)
+    package.joinpath("__init__.py").touch()
+    package.joinpath("methods/search.py").write_text("import tree\n\n\ndef hinge():\n    return tree\n")
+    info = json.loads(made.info_path.read_text())
+    info["implementations"][0]["goal_file"] = "src/tree/methods/search.py"
+    made.info_path.write_text(json.dumps(info))
+    assert "cannot be imported" not in local(made)[1]
+
+
 def test_without_bubblewrap_the_goal_file_is_not_imported_and_that_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -104,7 +104,8 @@ def lines(made: Lock) -> list[str]:
         (["frames"], {"torch": "1.13.1"}, ["frames==1.0", "numpy==1.26"], "# numpy<2: PyTorch 1.13.1 is built"),
         (["frames"], {"torch": "2.5.1"}, ["frames==2.0", "numpy==2.1"], ""),
         (["numpy==2.1"], {"torch": "2.0.1"}, ["numpy==2.1"], "that do not fit here are not used: numpy<2"),
-        # PyTorch's requirements are left to the image.
+        # PyTorch's requirements are left to the image, where the repository uses PyTorch.
+        (["user"], {}, ["filelock==3.0", "typing-extensions==4.0", "user==1.0"], ""),
         (["user"], {"torch": "1.12.1"}, ["filelock==3.0", "user==1.0"], ""),
         (["user"], {"torch": "2.0.1"}, ["user==1.0"], ""),
         (["engine"], {}, ["engine==0.18", "traces==0.48b0"], ""),

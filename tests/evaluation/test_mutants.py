@@ -65,6 +65,20 @@ def test_what_a_switch_of_the_file_leaves_out_has_no_mutants(head: str, made: bo
     assert bool([mutant for mutant in of(text) if "x / 8" in mutant.after]) is made
 
 
+@pytest.mark.parametrize(
+    ("computed", "detached"),
+    [
+        ("torch.ones(len(x)) * x.mean()", True),
+        ("torch.ones(3).cuda(x.get_device())", False),
+        ("torch.ones(x.shape[0], device=x.device)", False),
+        ("torch.tensor(x.tolist())", False),
+    ],
+)
+def test_only_what_gradients_flow_through_is_detached(computed: str, detached: bool) -> None:
+    made = of_body(f"z = {computed}\nreturn x * z", None, ["x"])
+    assert bool([mutant for mutant in made if "z.detach()" in mutant.after]) is detached
+
+
 def test_every_operator_has_a_name_of_its_own_and_examples() -> None:
     assert len({kind.name for kind in OPERATORS}) == len(OPERATORS)
     assert all(kind.examples for kind in OPERATORS)
@@ -119,6 +133,8 @@ def changes(body: str) -> list[str]:
         ("return torch.where(x < 1e-6, 1, y)", "1.01e"),
         ("class Z:\n    def __init__(self, n=3): ...\nreturn Z(n=3, m=x)", "Z(m=x)"),
         ("x_old = x\nreturn x_old * y + x", "return x * y"),
+        ("return torch.diagonal(x, offset=0, dim1=1)", "diagonal(x, dim1=1)"),
+        ("if x.is_cuda:\n    y = h(x / 3)\nreturn x * y", "4)"),
         ("m = Probe(penalty='l2', verbose=0, n_jobs=2)\nreturn m.fit(x) + y", "+    m ="),
     ],
 )

@@ -84,6 +84,7 @@ def test_a_target_may_be_named_from_task_repository_or_folder(task: Task, typed:
     ("target", "message", "hint"),
     [
         ("pkg/losses.py::hinges", "no function 'hinges'", "did you mean pkg/losses.py::hinge"),
+        ("pkg/losses.py::Meter.ad", "no function 'Meter.ad'", "did you mean pkg/losses.py::Meter.add"),
         ("pkg/loses.py::hinge", "no file 'pkg/loses.py'", "did you mean pkg/losses.py::hinge"),
         ("nowhere.py::nothing", "no file", "paths are relative"),
         ("README.md::f", "not a Python file", ".py file"),

@@ -111,6 +111,8 @@ def test_inputs_in_double_precision() -> None:
     }  # fmt: skip
     assert again["x"].tolist() == [0, 1, 2]
     assert in_double(encode({"y": np.ones(2), "n": 3})) is None
+    of_numpy = in_double(encode(inputs), with_torch=False)
+    assert of_numpy is not None and "@mode" not in of_numpy.tree, "torch may not be installed"
 
 
 @pytest.mark.torch

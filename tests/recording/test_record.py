@@ -94,6 +94,42 @@ def test_calls_that_are_lost_are_listed_and_their_lines_were_executed(tmp_path: 
     assert result.missed == ((8, 8),), "no call at all executed this"
 
 
+SIDES = """\
+import numpy as np
+
+
+def side(x):
+    rest = x - x.mean()
+    return np.sign(rest.sum() * 1e6) * x
+"""
+
+
+def test_a_result_that_rounding_decides_is_named(tmp_path: Path) -> None:
+    driver = "import numpy as np\nfrom pkg.sides import side\n\nside(np.array([0.1, 0.2, 0.4], dtype='f4'))\n"
+    result, _ = recorded_from(tmp_path, {"pkg/sides.py": SIDES}, "pkg/sides.py::side", driver)
+    assert "in float64 the golden gives another value" in result.proof.fragile[0]
+
+
+FOR_A_GPU = """\
+class Box:
+    is_cuda = False
+
+
+def size(x):
+    if x.is_cuda:
+        x = x.cuda()
+    if x is None:
+        return 3
+    return 4
+"""
+
+
+def test_lines_for_a_gpu_need_no_inputs_that_reach_them(tmp_path: Path) -> None:
+    driver = "from pkg.sizes import Box, size\n\nsize(Box())\n"
+    result, _ = recorded_from(tmp_path, {"pkg/sizes.py": FOR_A_GPU}, "pkg/sizes.py::size", driver)
+    assert result.missed == ((9, 9),)
+
+
 def test_a_second_function_gets_what_the_first_has_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -86,6 +86,10 @@ def test_bare_repositories_and_file_addresses(source: Path, tmp_path: Path) -> N
         assert tree(clone(address, None, tmp_path / f"code{number}").folder) == ["LICENSE", "train.py"]
 
 
+def test_an_unknown_commit_names_each_branch_once(source: Path, tmp_path: Path) -> None:
+    assert refused(source, tmp_path / "code", "nowhere").hint == "there are, for example: main"
+
+
 def test_places_without_a_repository(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     make_empty = tmp_path / "born"

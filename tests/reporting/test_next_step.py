@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,17 @@ def test_an_interpreter_is_named_by_its_path_or_not_at_all(evaluated: Task) -> N
     found = status_with(evaluated, ())
     assert found.next == f"lmr-author evaluate --python {sys.executable} {evaluated.root}"
     assert "--python" not in found.note
+
+
+@pytest.mark.parametrize(
+    ("failed", "verb"), [(["mutants-die"], "accept"), (["golden-passes", "mutants-die"], "evaluate")]
+)
+def test_survivors_alone_are_not_evaluated_again(evaluated: Task, failed: list[str], verb: str) -> None:
+    last = evaluation.load(evaluated)
+    assert last
+    gates = tuple(evaluation.GateResult(gate, evaluation.GateStatus.FAILED, "") for gate in failed)
+    evaluation.store(evaluated, replace(last, gates=gates))
+    assert status_with(evaluated, ()).next.startswith(f"lmr-author {verb} ")
 
 
 def test_it_runs_what_status_names_and_shows_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -146,6 +146,8 @@ def test_calls_of_a_file_are_counted_once_each() -> None:
         ("return x if x.device.type == 'cuda' else None", False),
         ("return x.to('cuda' if gpu else 'cpu')", False),
         ("return x.to('cuda') if torch.cuda.is_available() else x", False),
+        ("return y.cuda() if x.is_cuda else y", False),
+        ("assert x.is_cuda; return y.cuda()", True),
     ],
 )
 def test_a_function_that_moves_data_to_a_gpu_says_so(body: str, warned: bool) -> None:

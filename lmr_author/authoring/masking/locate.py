@@ -118,7 +118,8 @@ def _similar(repository: Path, target: Target) -> list[indexing.IndexEntry]:
         alike = difflib.SequenceMatcher(None, entry.path, target.path).ratio()
         return entry.qualname != target.qualname, -alike
 
-    return sorted(index.named(target.name), key=unlike) or index.similar(target.name)
+    similar = sorted(index.similar(target.name), key=lambda entry: entry.path != target.path)
+    return sorted(index.named(target.name), key=unlike) or similar
 
 
 # the functions to mask

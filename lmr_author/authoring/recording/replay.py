@@ -70,7 +70,8 @@ class Golden:
         for call in calls:
             folder = self.plan.recording / str(call.number)
             shutil.copytree(call.folder, folder)
-            precise = in_double(replaying.load_document(folder, "inputs"))
+            inputs = replaying.load_document(folder, "inputs")
+            precise = in_double(inputs, with_torch="torch" in self.plan.preload)
             if precise is not None:
                 double = self.plan.recording / f"{call.number}{DOUBLE}"
                 double.mkdir()

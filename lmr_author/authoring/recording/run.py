@@ -320,7 +320,7 @@ def run(sandbox: Sandbox, plan: Run) -> Recorded:
             limits=Limits(seconds=options.seconds),
         )
     )
-    recorded = read(out, result)
+    recorded = _without_gpu(read(out, result), plan.definition)
     in_image = sandbox.name == "docker"
     if not recorded.calls:
         raise _nothing_recorded(plan, recorded, in_image, (out / ELSEWHERE).exists())
@@ -362,6 +362,18 @@ def read(out: Path, result: ExecResult) -> Recorded:
     # A process that was killed may have made more calls than its summary has.
     latest = max((call.number for call in calls), default=0)
     return Recorded(calls, replace(summary, calls=max(summary.calls, latest)), result)
+
+
+def _without_gpu(recorded: Recorded, definition: code.Definition) -> Recorded:
+    """Leave out the blocks that no call reached as there is no GPU: no other inputs would reach them."""
+    on_gpu = code.lines_on_gpu(definition.node)
+    executed = recorded.executed
+    blocks = {
+        block: line
+        for block, line in recorded.summary.blocks.items()
+        if block in executed or line not in on_gpu
+    }
+    return replace(recorded, summary=replace(recorded.summary, blocks=blocks))
 
 
 def _nothing_recorded(plan: Run, recorded: Recorded, in_image: bool, elsewhere: bool) -> LmrError:

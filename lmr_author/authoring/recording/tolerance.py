@@ -226,10 +226,13 @@ def _by_spread(own: tuple[float, float], spread: Spread) -> tuple[float, float]:
     )
 
 
-def in_double(inputs: Document) -> Document | None:
+def in_double(inputs: Document, *, with_torch: bool = True) -> Document | None:
     """Return the same inputs with every float32 array and tensor as float64; None when there is none.
 
     torch's default element type becomes float64 too, so that what the function makes by itself is as precise.
+
+    Args:
+        with_torch: the calls load torch; otherwise the environment need not have it.
     """
     double = Document(copy.deepcopy(inputs.tree), dict(inputs.buffers), inputs.omitted)
     single = []
@@ -240,8 +243,9 @@ def in_double(inputs: Document) -> Document | None:
         return None
     for node in single:
         _replace_numbers(double, node, _numbers(inputs, node).astype("<f8"))
-    mode = double.tree.setdefault("@mode", {})
-    mode.setdefault("dtype", "float64")
+    if with_torch:
+        mode = double.tree.setdefault("@mode", {})
+        mode.setdefault("dtype", "float64")
     return double
 
 

@@ -33,7 +33,7 @@ def from_paper(paper: Paper, url: str) -> Evidence:
     return {
         "methodological_focus": method,
         "reproducibility": [_linked(paper, url)],
-        "clarity_and_complexity": [f"{len(paper.pages)} pages"],
+        "clarity_and_complexity": [counted(len(paper.pages), "page")],
     }
 
 

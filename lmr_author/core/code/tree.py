@@ -374,13 +374,22 @@ def gpu_lines(function: ast.AST, tree: ast.Module | None = None) -> list[int]:
     return sorted(lines)
 
 
+def lines_on_gpu(function: ast.AST) -> set[int]:
+    """Return the lines that run only for a tensor on a GPU: those below ``if x.is_cuda``."""
+    lines = set[int]()
+    for node in each(function, ast.If):
+        if isinstance(node.test, ast.Attribute) and node.test.attr == "is_cuda":
+            lines.update(range(node.body[0].lineno, (node.body[-1].end_lineno or 0) + 1))
+    return lines
+
+
 def _asks(nodes: list[ast.AST]) -> bool:
-    """Return True where a function asks whether there is a GPU; an ``assert`` does not ask but demands."""
-    calls = {node for node in nodes if isinstance(node, ast.Call)}
+    """Return True where a function asks for a GPU or a tensor's device; an ``assert`` does not ask but demands."""
+    asking = {node for node in nodes if isinstance(node, ast.Attribute)}
     for demand in nodes:
         if isinstance(demand, ast.Assert):
-            calls.difference_update(ast.walk(demand))
-    return "is_available" in {last_name(call.func) for call in calls}
+            asking.difference_update(ast.walk(demand))
+    return not {"is_available", "is_cuda"}.isdisjoint(node.attr for node in asking)
 
 
 def _gpu_lines(nodes: list[ast.AST]) -> Iterator[int]:

@@ -205,7 +205,8 @@ def _resolve(git: Git, repository: Repo, commit: str | None, shown: str) -> str:
         with suppress(LmrError):
             git.run("fetch", "--quiet", "origin", wanted)
             return wanted
-    names = [ref.name.removeprefix("origin/") for ref in repository.references]
+    references = dict.fromkeys(ref.name.removeprefix("origin/") for ref in repository.references)
+    names = [name for name in references if name != "HEAD"]
     close = difflib.get_close_matches(wanted, names, 5, 0.5) or names[:5]
     message = f"{shown} has no commit, tag or branch {wanted!r}"
     if (Path(repository.git_dir) / "shallow").exists():

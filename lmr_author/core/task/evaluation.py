@@ -287,6 +287,11 @@ class Evaluation(Record):
         return ", ".join(names) or "did not pass"
 
     @property
+    def is_short_of_mutants(self) -> bool:
+        """True where too many mutants survive, and no other gate failed."""
+        return {gate.gate for gate in self.gates if gate.status is GateStatus.FAILED} == {MUTANTS_DIE}
+
+    @property
     def doubts(self) -> str:
         """Failures in the other sandboxes, in a few words; "" for none."""
         return "; ".join(f"in {other.place}: {other.open_gates}" for other in self.others if not other.passed)

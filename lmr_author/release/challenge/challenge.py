@@ -141,7 +141,7 @@ def merged(
 def _folders(task: Task, answers: Path | None, here: Path) -> list[Path]:
     """Return the folders in which the script of a recording may lie, if not in the repository."""
     beside = [answers] if answers is not None and answers.is_dir() else []
-    return [here, *beside, *folders_beside(task)]
+    return list(dict.fromkeys([here, *beside, *folders_beside(task)]))
 
 
 @changes_task

@@ -181,6 +181,8 @@ def _next_proof(
     if not evaluation.is_of(state):
         return command, f"changed since it was evaluated{again}"
     if not evaluation.passed:
+        if evaluation.is_short_of_mutants:  # the same gates would end the same way again
+            command = _typed("accept", task.root)
         return command, f"evaluated: {evaluation.open_gates}{again}"
     return "", evaluation.doubts
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -188,6 +188,7 @@ def import_files(
     *,
     seconds: float = SECONDS,
     mounts: Sequence[Mount] = (),
+    env: Mapping[str, str] | None = None,
     lock: str = "",
 ) -> list[Imported]:
     """Import each file by itself: without network, not as root, nothing writable, within the time limit.
@@ -196,7 +197,7 @@ def import_files(
         sandbox: prepared.
         tree: the repository's place inside.
         paths: files in it.
-        mounts: what the sandbox does not show by itself.
+        mounts, env: what the sandbox does not show or set by itself.
         lock: the text of the lock, for advice.
 
     Raises SandboxError when the sandbox itself fails.
@@ -207,6 +208,7 @@ def import_files(
             argv=("python", f"{PROBE_ROOT}/lmr_probe", "import", tree, path, str(seconds)),
             mounts=(probe_mount(resources.probe_folder()), *mounts),
             cwd=tree,
+            env=env or {},
             limits=Limits(seconds=seconds),
         )
         results.append(_imported(path, sandbox.run(command), seconds, lock))

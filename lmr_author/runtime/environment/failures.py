@@ -274,9 +274,19 @@ def explain_command(
         # An unknown module may come from anywhere: the place decides, not the environment.
         if explanation.name == "no-module" and not explanation.fix:
             return ""
+        if python is None and _is_locked(explanation.fix, lock):
+            command = shlex.join(["lmr-author", "env", *(["build"] if in_image else ["local", *made_by])])
+            return f"{explanation.cause}, though requirements.lock has it: `{command}`"
         here = "" if in_image else f"; {local_repair(explanation, python, made_by)}"
         return f"{explanation.cause}: {explanation.advice}{here}"
     return ""
+
+
+def _is_locked(fix: Fix | None, lock: str) -> bool:
+    """Return whether all that a fix would add is locked already, and only the environment lacks it."""
+    if fix is None or fix.kind != "requirements":
+        return False
+    return lock_file.requirements(lock).keys() >= set(map(canonicalize_name, fix.names))
 
 
 def local_repair(explanation: Explanation, python: Path | None = None, made_by: Sequence[str] = ()) -> str:

@@ -158,4 +158,7 @@ def _import_goals(task: Task, info: TaskInfo, python: Path, lock: str, say: Prog
         work.chmod(0o755)
         staging.copy_tree(repository, work / "tree", {}, with_tests=False)
         sandbox.prepare()
-        return import_files(sandbox, inside, goals, mounts=[Mount(work / "tree", inside)], lock=lock)
+        below = staging.source_folder(repository)  # which the Dockerfile puts on the path, too
+        env = {"PYTHONPATH": f"{inside}/{below}"} if below else {}
+        mounts = [Mount(work / "tree", inside)]
+        return import_files(sandbox, inside, goals, mounts=mounts, env=env, lock=lock)

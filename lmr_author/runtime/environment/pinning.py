@@ -111,7 +111,7 @@ def _search(needs: Needs, base: BaseImageOrigin, options: LockOptions) -> _Searc
             search.leave_out(requirement, "its source needs PyTorch and a CUDA compiler to be installed")
         else:
             declared.append(requirement)
-    question.excluded = (*resolver.excluded(base, needs.project, declared), *options.without)
+    question.excluded = (*resolver.excluded(base, needs, declared), *options.without)
     if is_freeze(declared):
         # An environment that existed: installed as it is, contradictory as it may be.
         question.resolve = False

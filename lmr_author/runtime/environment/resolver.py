@@ -21,7 +21,7 @@ from lmr_author.core.task.provenance import BaseImageOrigin
 from lmr_author.core.texts import printable
 from lmr_author.runtime.environment import interpreters, uv_command
 from lmr_author.runtime.environment.lock_file import Unpinned
-from lmr_author.runtime.environment.needs import Declared
+from lmr_author.runtime.environment.needs import Declared, Needs
 from lmr_author.runtime.environment.packages import names, newest_patch
 from lmr_author.runtime.environment.uv_command import UvRun
 
@@ -134,19 +134,22 @@ def _arguments(question: Question) -> list[str]:
     return arguments + ([] if question.resolve else ["--no-deps"])
 
 
-def excluded(base: BaseImageOrigin, project: str, declared: Sequence[Declared]) -> tuple[str, ...]:
+def excluded(base: BaseImageOrigin, needs: Needs, declared: Sequence[Declared]) -> tuple[str, ...]:
     """Return the names that a lock never has: PyTorch's and CUDA's, backports, and the repository's own package.
 
     Of what PyTorch needs the image has versions that fit; an older one as of the commit's date would break a newer
-    image's ``import torch``. It is pinned only when the repository asks for it.
+    image's ``import torch``. It is pinned only when the repository asks for it, or does not use PyTorch: an environment
+    of this machine then has none to bring it.
     """
     old = bool(base.torch) and Version(base.torch) < Version("2.0")
-    needs = frozenset({"typing-extensions"}) if old else names("torch_needs")
-    excluded_names = TORCH_FAMILY | names("backports") | (needs - {each.name for each in declared})
+    of_torch = frozenset({"typing-extensions"}) if old else names("torch_needs")
+    if not needs.torch:
+        of_torch = frozenset()
+    excluded_names = TORCH_FAMILY | names("backports") | (of_torch - {each.name for each in declared})
     # Torch brings CUDA's libraries; they stay the base image's, like torch itself.
     for part in names("cuda_parts"):
         excluded_names |= {f"nvidia-{part}-cu11", f"nvidia-{part}-cu12", f"nvidia-{part}-cu13"}
-    return tuple(sorted(excluded_names | {project} - {""}))
+    return tuple(sorted(excluded_names | {needs.project} - {""}))
 
 
 def index_failure(text: str) -> tuple[Unpinned, str] | None:

@@ -235,6 +235,11 @@ class _Canonical(ast.NodeTransformer):
             return ast.Constant(False)
         return ast.Name(self._aliases.get(node.id, node.id), node.ctx)
 
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        self.generic_visit(node)
+        # Tests are recorded and judged on the CPU.
+        return ast.Constant(False) if node.attr == "is_cuda" else node
+
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
         self.generic_visit(node)
         is_itself = len(node.targets) == 1 and ast.unparse(node.targets[0]) == ast.unparse(node.value)

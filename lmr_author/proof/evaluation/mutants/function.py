@@ -23,7 +23,6 @@ from libcst.metadata import (
 from lmr_author.core.code import Definition, FunctionNode, Module, bound_by, each, parameters
 from lmr_author.core.code.tree import last_name
 
-_WITHOUT_GRAPH = frozenset(("shape", "size", "len", "dim", "item"))
 HEADER = "if 1:\n"
 """Stands above an indented function while it is parsed."""
 
@@ -86,9 +85,7 @@ class Function:
         """The parameters whose gradients are compared, and local names that are computed from them."""
         names = set(self.differentiated)
         for assignment in each(self.ast, ast.Assign):  # statement by statement, outer ones first
-            value = assignment.value
-            is_plain = (called(value) or last_name(value)) in _WITHOUT_GRAPH
-            if not is_plain and names & {name.id for name in each(value, ast.Name)}:
+            if names & _names_with_graph(assignment.value):
                 names |= {target.id for target in assignment.targets if isinstance(target, ast.Name)}
         return frozenset(names)
 
@@ -196,9 +193,20 @@ def _with_child(parent: cst.CSTNode, old: cst.CSTNode, new: Any) -> cst.CSTNode:
     raise AssertionError("a node is no child of its parent")
 
 
+def _names_with_graph(node: ast.AST) -> set[str]:
+    """Return the names in an expression, but for those of which only a shape, a device or a plain number is taken."""
+    if isinstance(node, ast.Name):
+        return {node.id}
+    if (called(node) or last_name(node)) in WITHOUT_GRAPH:
+        return set()
+    return {name for child in ast.iter_child_nodes(node) for name in _names_with_graph(child)}
+
+
 TABLES: dict[str, Any] = tomllib.loads(Path(__file__).with_name("operators.toml").read_text("utf-8"))
 WORDS: dict[str, frozenset[str]] = {name: frozenset(text.split()) for name, text in TABLES["words"].items()}
 """Names of functions, methods and keywords, by what they have in common."""
+WITHOUT_GRAPH = WORDS["without_graph"] | WORDS["new"]
+"""What gives no gradient back to what it is computed from."""
 
 
 def called(node: ast.AST) -> str:

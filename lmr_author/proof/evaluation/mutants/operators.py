@@ -17,7 +17,7 @@ from typing import Any
 import libcst as cst
 
 from lmr_author.core.code import each, parameters
-from lmr_author.proof.evaluation.mutants.function import TABLES, WORDS, Function
+from lmr_author.proof.evaluation.mutants.function import TABLES, WITHOUT_GRAPH, WORDS, Function
 
 DIMENSIONS: dict[str, frozenset[str]] = {
     name: frozenset(text.split()) for name, text in TABLES["dimensions"].items()
@@ -272,16 +272,13 @@ def detached(node: Any, code: Function) -> Edits:
     """Cut a parameter, or what is computed from it, off the graph where it is an operand or an argument."""
     if not isinstance(node, cst.Name) or node.value not in code.differentiable:
         return
-    if not _CUTS_GRAPH.isdisjoint(map(code.called, code.ancestors(node))):
+    if not WITHOUT_GRAPH.isdisjoint(map(code.called, code.ancestors(node))):
         return  # it is detached further out, or no gradient flows anyway
     match code.parents[node]:
         case cst.BinaryOperation():
             yield Edit(node, parsed(f"{node.value}.detach()"))
         case cst.Arg(value=value) if value is node:
             yield Edit(node, parsed(f"{node.value}.detach()"))
-
-
-_CUTS_GRAPH = frozenset(("detach", "size", "len", "isinstance", "argmax", "argmin", "argsort")) | WORDS["new"]
 
 
 def dimension(node: Any, code: Function) -> Edits:
