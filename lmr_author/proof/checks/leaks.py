@@ -102,8 +102,5 @@ def package_installed(task: TaskView) -> Iterator[Problem]:
         if instruction.line not in installed and names.is_fetched_by(instruction.text):
             hint = "remove it; the image gets the masked repository by COPY"
             yield Problem(
-                f"fetches the original repository, {names.address}",
-                hint,
-                "Dockerfile",
-                instruction.line,
+                f"fetches the original repository, {names.address}", hint, "Dockerfile", instruction.line
             )

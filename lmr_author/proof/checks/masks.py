@@ -14,16 +14,7 @@ from pathlib import Path
 from pyflakes.checker import Checker
 from pyflakes.messages import ImportStarUsage, UndefinedName
 
-from lmr_author.core.code import (
-    Definition,
-    FunctionNode,
-    Module,
-    each,
-    form,
-    is_same,
-    matching,
-    root_name,
-)
+from lmr_author.core.code import Definition, FunctionNode, Module, each, form, is_same, matching, root_name
 from lmr_author.core.task import AUTHORING, Implementation, Severity, golden_name
 from lmr_author.core.task.info import AlsoMasked, AlsoMaskedList
 from lmr_author.core.texts import shortened

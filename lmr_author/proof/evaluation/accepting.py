@@ -11,15 +11,7 @@ from lmr_author.core import code
 from lmr_author.core.errors import UsageError
 from lmr_author.core.locks import changes_task
 from lmr_author.core.processes import git_name
-from lmr_author.core.task import (
-    Evaluation,
-    GateResult,
-    GateStatus,
-    Target,
-    Task,
-    equivalents,
-    evaluation,
-)
+from lmr_author.core.task import Evaluation, GateResult, GateStatus, Target, Task, equivalents, evaluation
 from lmr_author.core.task.equivalents import EquivalentMutant
 from lmr_author.core.task.evaluation import MUTANTS_DIE
 from lmr_author.proof.evaluation.evaluate import resolve

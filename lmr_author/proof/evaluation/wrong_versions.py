@@ -75,10 +75,7 @@ def trivial_fails(on: Subject) -> GateResult:
 
 
 def mutants_to_try(
-    golden: code.Module,
-    functions: Iterable[code.Definition],
-    paths: Iterable[str],
-    most: int = MUTANTS,
+    golden: code.Module, functions: Iterable[code.Definition], paths: Iterable[str], most: int = MUTANTS
 ) -> list[Mutant]:
     """Return the mutants that judge a test: the same for `record` and `evaluate`, which show the same figure.
 

@@ -146,7 +146,6 @@ def _lines(module: Module, first: int, last: int) -> Iterator[str]:
 
 
 def _notebook(data: bytes) -> Iterator[Fragment]:
-    """Yield the cells of a notebook."""
     try:
         entries = [cell for cell in json.loads(data)["cells"] if isinstance(cell, dict)]
     except (ValueError, KeyError, RecursionError, TypeError):  # damaged, or of an older format

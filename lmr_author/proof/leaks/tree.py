@@ -19,7 +19,7 @@ from lmr_author.core.texts import counted
 from lmr_author.proof.leaks.fragments import is_comment, squeezed
 from lmr_author.proof.leaks.search import Leak, in_file, is_generated
 from lmr_author.proof.leaks.solution import Solution, solution_of
-from lmr_author.proof.lookup import Pair, TargetPair, function_of, pairs
+from lmr_author.proof.lookup import Pair, TargetPair, function_of, pair, pairs
 from lmr_author.proof.view import MAX_PYTHON, MAX_TEXT, FileEntry, TaskView, once
 
 WORRYING = 0.85
@@ -53,17 +53,17 @@ class Scan:
 @once
 def solutions(task: TaskView) -> list[Solution]:
     """Return every golden function of the task, in comparable forms."""
-    comparable = (_solution(pair, target) for pair in pairs(task) for target in pair.targets)
+    comparable = (_solution(files, target) for files in pairs(task) for target in files.targets)
     return list(filter(None, comparable))
 
 
-def _solution(pair: Pair, target: TargetPair) -> Solution | None:
-    golden, masked, goal = function_of(target.golden), function_of(target.goal), pair.goal
-    if pair.golden is None or golden is None:
+def _solution(files: Pair, target: TargetPair) -> Solution | None:
+    golden, masked, goal = function_of(target.golden), function_of(target.goal), files.goal
+    if files.golden is None or golden is None:
         return None
     if masked is None or is_same(masked, golden):
         masked = goal = None  # not masked at all, which LMR303 reports; copies elsewhere still count
-    return solution_of(pair.implementation, target.qualname, pair.golden, golden, masked, goal)
+    return solution_of(files.implementation, target.qualname, files.golden, golden, masked, goal)
 
 
 @once
@@ -99,8 +99,8 @@ def scan(task: TaskView) -> Scan:
     """Look into every file of the repository, and of the goldens for LFS pointers, once."""
     wanted = solutions(task)
     masked: dict[str, set[str]] = defaultdict(set)
-    for pair in pairs(task):
-        masked[task.in_repository_path(pair.goal_path)].update(target.qualname for target in pair.targets)
+    for files in pairs(task):
+        masked[task.in_repository_path(files.goal_path)].update(target.qualname for target in files.targets)
     pointers: list[FileEntry] = []
     leaks: list[Leak] = []
     for entry in task.entries:
@@ -203,7 +203,9 @@ def version_histories(task: TaskView) -> Iterator[FileLeak]:
 
 def copies(task: TaskView) -> Iterator[FileLeak]:
     """Yield files with copies of solutions (LMR403), but the comments of a solution's own goal file."""
-    goal_files = {pair.implementation.index: task.in_repository_path(pair.goal_path) for pair in pairs(task)}
+    goal_files = {
+        files.implementation.index: task.in_repository_path(files.goal_path) for files in pairs(task)
+    }
     places: dict[tuple[str, int, str], list[Leak]] = defaultdict(list)
     for leak in scan(task).leaks:
         if leak.solution is None or leak.kind == "compiled":
@@ -258,31 +260,22 @@ def _advice(places: Sequence[Leak], *, is_goal: bool) -> str:
 def comments(task: TaskView) -> Iterator[FileLeak]:
     """Yield goal files whose comments hold the solution of their own target (LMR404)."""
     for solution in solutions(task):
-        pair = next(pair for pair in pairs(task) if pair.implementation is solution.implementation)
-        path = task.in_repository_path(pair.goal_path)
-        leaks = [leak for leak in scan(task).leaks if leak.solution is solution and leak.path == path]
-        in_comments = [leak for leak in leaks if leak.kind == "comments"]
-        if in_comments:
-            leak = in_comments[0]
+        owner, name = solution.implementation, solution.qualname
+        files = pair(task, owner)
+        path = task.in_repository_path(files.goal_path)
+        own = (leak for leak in scan(task).leaks if leak.solution is solution and leak.path == path)
+        leak = next((leak for leak in own if leak.kind == "comments"), None)
+        if leak is not None:
             what = "the solution" if leak.sure else "a look-alike of the solution"
-            percent = round(leak.similarity * 100)
-            message = f"comments or strings contain {what} of {solution.qualname} ({percent} % of it)"
-            yield FileLeak(
-                "LMR404",
-                path,
-                message,
-                "delete them",
-                _severity(leak),
-                leak.line,
-                solution.implementation,
-                (leak,),
-            )
+            message = f"comments or strings contain {what} of {name} ({round(leak.similarity * 100)} % of it)"
+            severity = _severity(leak)
+            yield FileLeak("LMR404", path, message, "delete them", severity, leak.line, owner, (leak,))
             continue
         # Too little to be compared as statements; lines that stood in no comment of the golden tell, too.
-        lines = solution.lines & (_comment_lines(pair.goal) - _comment_lines(pair.golden))
+        lines = solution.lines & (_comment_lines(files.goal) - _comment_lines(files.golden))
         if lines and len(lines) >= min(2, len(solution.lines)):
-            message = f"comments contain {counted(len(lines), 'line')} of the solution of {solution.qualname}"
-            yield FileLeak("LMR404", path, message, "delete them", Severity.ERROR, 0, solution.implementation)
+            message = f"comments contain {counted(len(lines), 'line')} of the solution of {name}"
+            yield FileLeak("LMR404", path, message, "delete them", Severity.ERROR, 0, owner)
 
 
 def _comment_lines(module: Module | None) -> set[str]:

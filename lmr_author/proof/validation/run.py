@@ -213,13 +213,7 @@ def _report(task: Task, result: _Result, conflicts: Sequence[Finding], checks: S
     every = dict.fromkeys((*result.findings, *conflicts))
     ordered = accepted.sort(task, sorted(every, key=_order))
     codes = {check.code for check in checks}
-    return TaskReport(
-        result.task,
-        task.root,
-        ordered.open,
-        ordered.accepted,
-        judge(ordered.open, codes),
-    )
+    return TaskReport(result.task, task.root, ordered.open, ordered.accepted, judge(ordered.open, codes))
 
 
 def _order(finding: Finding) -> tuple[int, str, int, str, int]:

@@ -188,10 +188,7 @@ def each(
 
 
 def retried(
-    work: Callable[[], Done],
-    interruption: Event,
-    tries: int = TRIES,
-    backoff: float = BACKOFF_SECONDS,
+    work: Callable[[], Done], interruption: Event, tries: int = TRIES, backoff: float = BACKOFF_SECONDS
 ) -> tuple[Done | LmrError, int]:
     """Do some work, again if the sandbox or this machine fails; return its result or last error, and the tries."""
     for number in range(1, tries + 1):

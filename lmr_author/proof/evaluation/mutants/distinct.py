@@ -138,7 +138,6 @@ def _differing(old: str, new: str) -> tuple[str, str, int]:
 
 
 def _count_equal(before: list[str], after: list[str]) -> int:
-    """Return the number of lines that are equal at the beginning."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
 
 

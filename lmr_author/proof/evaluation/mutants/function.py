@@ -13,12 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import libcst as cst
-from libcst.metadata import (
-    ExpressionContext,
-    ExpressionContextProvider,
-    MetadataWrapper,
-    PositionProvider,
-)
+from libcst.metadata import ExpressionContext, ExpressionContextProvider, MetadataWrapper, PositionProvider
 
 from lmr_author.core.code import Definition, FunctionNode, Module, bound_by, each, parameters
 from lmr_author.core.code.tree import last_name
@@ -247,7 +242,6 @@ def _own_values(function: FunctionNode) -> Iterator[str]:
 
 
 def _names(function: FunctionNode) -> Iterator[str]:
-    """Yield the parameters and local names."""
     yield from (parameter.arg for parameter, _ in parameters(function.args))
     yield from (name.id for name in each(function, ast.Name) if isinstance(name.ctx, ast.Store))
 
