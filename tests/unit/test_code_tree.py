@@ -198,5 +198,7 @@ def test_code_that_moves_takes_the_line_ends_of_its_file(newline: str, of_goal: 
 
     assert whole == f'\n    """Doc."""\n{body}'.replace("\n", of_goal)
     assert without_docstring == f"\n{body}".replace("\n", of_goal)
+    behind_form_feed = code.body_of(source, function.statements[1:], goal, method).decode()
+    assert behind_form_feed == "\n    if x:\n        y = 1\n\n    return y".replace("\n", of_goal)
     assert f"  def f(x):{of_goal}" in inserted and f'"""a{of_goal}  b"""{of_goal}      if x' in inserted
     assert code.statement_text(source, function.node) == f'def f(x):\n    """Doc."""\n{body}'

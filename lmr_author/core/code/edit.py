@@ -72,7 +72,7 @@ def body_from(source: Module, own: Definition, module: Module, definition: Defin
 def body_of(source: Module, statements: Sequence[ast.stmt], module: Module, definition: Definition) -> bytes:
     """Return a function's region with statements of another module, to its end, below the docstring that it has."""
     ours, first = region(module, definition), first_line(statements[0])
-    old = source.line_text(first)[: statements[0].col_offset]
+    old = source.line_text(first)[: statements[0].col_offset].rpartition("\f")[2]
     head = [ours.indent + part for part in (ours.type_comment, ours.docstring) if part is not None]
     lines = indented(source, first, source.line_count, old, ours.indent)
     return module.encode(ours.newline.join([ours.header_rest, *head, *lines]).rstrip())
