@@ -78,7 +78,8 @@ class RecordOptions:
         words = [*self.where.options]
         for name, value in self.unusual.items():
             values = value if isinstance(value, tuple) else (value,)
-            words += [_SPELT[name] if each is True else f"{_SPELT[name]}={each}" for each in values]
+            if value is not False:  # as a recipe says; it cannot be typed
+                words += [_SPELT[name] if each is True else f"{_SPELT[name]}={each}" for each in values]
         for flag, given in (("--force", self.force), ("--from-tests", self.from_tests)):
             words += [flag] if given else []
         return words + [f"--from-example={call}" for call in self.examples]
