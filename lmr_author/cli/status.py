@@ -21,14 +21,14 @@ FEW = 3
 def status(paths: TasksArgument = None, output: FormatOption = Format.text) -> int:
     """Show the state of each task by its records, and its next command; `validate` checks the tasks themselves."""
     from lmr_author.core.task import tasks_at
-    from lmr_author.release.reporting.status import status_with
+    from lmr_author.release.reporting.status import status_with, with_challenge
 
     tasks = tasks_at(paths or [default_tasks()])
     statuses = []
     with ui.progress("reading") as progress:
         for number, task in enumerate(tasks, 1):
             progress(f"{number} of {len(tasks)} tasks: {task.name}")
-            statuses.append(status_with(task, None))
+            statuses.append(with_challenge(task, status_with(task, None)))
     if output is Format.json:
         counts = Counter(each.state for each in statuses)
         ui.print_json({"tasks": [each.to_json() for each in statuses], "states": dict(counts)})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from lmr_author.core.errors import LmrError
@@ -74,7 +74,7 @@ class Status:
         reviewed_by: people who reviewed the task as it is.
         reviews_needed: number of reviews that the checklist asks for.
         signed_off_by: those of them who signed off; empty while ``waiting``, because reviews are blind until then.
-        challenged: what misreadings and rewrites did on its tests; None where none were tried.
+        challenged: what misreadings and rewrites did on its tests; None where none were tried, or nobody asked.
     """
 
     task: str
@@ -108,7 +108,12 @@ class Status:
 
 def status(task: Task) -> Status:
     """Return the status of one task, also of a broken one; the task is validated, too."""
-    return status_with(task, checked([task]).findings)
+    return with_challenge(task, status_with(task, checked([task]).findings))
+
+
+def with_challenge(task: Task, status: Status) -> Status:
+    """Add what misreadings and rewrites did on a task's tests, where it has them."""
+    return replace(status, challenged=Challenged.of(task)) if "recorded" in status.done else status
 
 
 def status_with(task: Task, findings: Sequence[Finding] | None) -> Status:
@@ -155,7 +160,6 @@ def _checked(task: Task, done: list[str], findings: Sequence[Finding] | None) ->
         standing.reviewers,
         len(standing.reviewers) + standing.missing,
         standing.signed_off,
-        Challenged.of(task),
     )
 
 
