@@ -108,3 +108,17 @@ def test_what_cannot_be_moved_or_is_not_described_is_not_named(tmp_path: Path) -
     found = find_blocks(tmp_path, PaperText.from_json(PAPER), 5)
     assert not any(one.start == 11 for one in found)
     assert find_blocks(tmp_path, PaperText({}), 5) == []
+
+
+def test_a_block_that_is_all_of_a_function_is_not_named(tmp_path: Path) -> None:
+    swap = [line.strip() for line in SCRIPT.splitlines()[10:17]]
+    twice = "\n".join(f"        {line}" for line in swap * 4)
+    head = "import numpy as np\n\n\ndef swap_patches(images, labels):\n"
+    whole = f"{head}    if len(images):\n{twice}\n        return mixed, targets\n"
+    (tmp_path / "swap.py").write_text(whole)
+    assert find_blocks(tmp_path, PaperText.from_json(PAPER), 5) == []
+
+    other = "\n".join(f"    {line}" for line in swap * 4)
+    (tmp_path / "swap.py").write_text(f"{whole}\n    mixed = images\n{other}\n    return mixed\n")
+    halves = find_blocks(tmp_path, PaperText.from_json(PAPER), 5)
+    assert {block.start for block in halves} == {6, 36}

@@ -295,6 +295,19 @@ def test_globals_that_only_a_run_sets_belong_to_a_case(tmp_path: Path) -> None:
         assert run.returncode == code, run.stderr
 
 
+def test_a_function_that_draws_is_named_since_its_instruction_has_to_say_how(tmp_path: Path) -> None:
+    goal = "import random\n\ndef noisy(x):\n    return [item + random.random() for item in x]\n"
+    _, shown = recorded_from(
+        tmp_path / "a", {"noise.py": goal}, "noise.py::noisy", "import noise\nnoise.noisy([1.0, 2.0])\n"
+    )
+    assert any("draws random numbers (python)" in line for line in shown)
+    plain = goal.replace("random.random()", "1.5")
+    _, shown = recorded_from(
+        tmp_path / "b", {"noise.py": plain}, "noise.py::noisy", "import noise\nnoise.noisy([1.0, 2.0])\n"
+    )
+    assert not any("random numbers" in line for line in shown)
+
+
 def test_a_file_that_cannot_be_imported_is_no_matter_of_inputs(tmp_path: Path) -> None:
     """Its calls are recorded; nothing that the driver passes makes them replay."""
     script = "import sys\n\n\ndef scale(x):\n    return x * 2\n\n\nrate = float(sys.argv[1])\n"

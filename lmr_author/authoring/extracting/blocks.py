@@ -29,6 +29,8 @@ SMALLEST = 5
 """Statements below which a block is no task."""
 LONG = 20
 """Statements up to which a function is read as a whole."""
+WHOLE = 0.8
+"""Share of a function's statements from which a block is the function itself, which `mask` takes as it is."""
 CLEAR = 0.5
 """Share of the best description that a block must have where no section stands out."""
 WORTH = 0.25
@@ -172,8 +174,9 @@ def _read(repository: Path, name: str) -> Iterator[_Candidate]:
         scope = next(owner for owner in reversed(suite.owners) if isinstance(owner, ScopeNode))
         if isinstance(scope, ast.ClassDef) or (isinstance(scope, Function) and _count([scope]) <= LONG):
             continue
+        largest = min(LARGE, int(WHOLE * _count([scope]))) if isinstance(scope, Function) else LARGE
         for statements in _groups(module, suite):
-            if SMALLEST <= _count(statements) <= LARGE and not _defines(statements):
+            if SMALLEST <= _count(statements) <= largest and not _defines(statements):
                 yield _candidate(module, statements, obstacle)
 
 

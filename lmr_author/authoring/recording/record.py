@@ -46,6 +46,10 @@ OFFER_GRADIENTS = (
 NO_GRADIENTS = (
     "note: --compare gradients: no case has any, as no input is a tensor of PyTorch that requires one"
 )
+DRAWS = (
+    "note: the function draws random numbers ({}): a correct version passes only where it draws the same ones in the "
+    "same order, so the instruction has to say how they are drawn"
+)
 
 MOST_NAMED = 3
 """Names of one kind that are listed in a text."""
@@ -213,7 +217,7 @@ def _store(plan: Run, recorded: Recorded, golden: Golden, proof: Proof) -> Recor
 
 
 def notes(job: Job, recorded: Recorded, proof: Proof) -> Iterator[str]:
-    """Yield notes on the chosen cases: a call left out, gradients, and globals that they set."""
+    """Yield notes on the chosen cases: a call left out, gradients, random numbers, and globals that they set."""
     if recorded.fatal:
         yield f"call {recorded.fatal} is left out: the command died of what it raised (if it is meant, catch it)"
     compared = any(GRADIENTS in path for call in proof.chosen for path in call.checkers)
@@ -221,6 +225,9 @@ def notes(job: Job, recorded: Recorded, proof: Proof) -> Iterator[str]:
         yield NO_GRADIENTS
     elif not compared and any(map(_is_differentiable, proof.chosen)):
         yield OFFER_GRADIENTS
+    generators = {trait.value for call in proof.chosen for trait in call.traits if trait.kind == "random"}
+    if generators:
+        yield DRAWS.format(", ".join(sorted(generators)))
     names = set()
     for call in proof.chosen:
         for name in replaying.load_document(call.folder, "inputs").tree:
