@@ -88,7 +88,7 @@ def test_no_verb_follows_a_record_out_of_the_task(
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in vars(Task) if isinstance(vars(Task)[name], property) and name != "name"]
+    "name", [name for name, member in vars(Task).items() if isinstance(member, type(vars(Task)["lock"]))]
 )
 def test_no_path_of_a_record_leads_out_of_the_task(name: str, tmp_path: Path) -> None:
     task = Task(tmp_path / "1-Task")
