@@ -27,9 +27,9 @@ EVERYWHERE = {
     '*': {'kind': 'allclose', 'rtol': 1e-07, 'atol': 1e-09},  # every float that is not named: usual for its element type
 }
 CASES = {
-    'case_1': EVERYWHERE,  # call 1: the only one with self.fed: zeros, self.mass: zeros, self.step: zero and 1 more
-    'case_2': EVERYWHERE,  # call 2: the only one with self.step: one
-    'case_3': {  # call 37: 18 mutants fail only here; self.step=6
+    'case_1': EVERYWHERE,  # call 1: self.step=0
+    'case_2': EVERYWHERE,  # call 2: self.step=1
+    'case_3': {  # call 37: 16 mutants fail only here; self.step=6
         **EVERYWHERE,
         'value[1][13]': {'kind': 'allclose', 'rtol': 1e-07, 'atol': 1e-10},  # in proportion to its size
     },

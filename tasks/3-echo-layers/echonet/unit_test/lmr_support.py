@@ -36,7 +36,7 @@ import warnings
 from contextlib import contextmanager, nullcontext
 from pathlib import PurePath
 from types import CodeType
-from typing import Any, Callable, Dict, FrozenSet, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple, Union
+from typing import Any, Callable, Dict, FrozenSet, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple, Union, cast
 
 
 # probe/document.py
@@ -45,34 +45,91 @@ FORMAT = "lmr-recording/2"
 MAX_DEPTH = 200
 """Deepest nesting of a tree; encoder and reader agree on it."""
 
-NODE, NODES, PAIRS, STATE, TEXT, INTS, FLAG, DATA = range(8)
-_ARRAY = {"dtype": TEXT, "shape": INTS, "?data": DATA, "?file": TEXT}
-FIELDS: Dict[str, Dict[str, int]] = {
-    "ref": {},
-    "list": {"v": NODES},
-    "tuple": {"v": NODES},
-    "set": {"v": NODES},
-    "frozenset": {"v": NODES},
-    "dict": {"v": PAIRS},
-    "bytes": {"v": TEXT},
-    "bytearray": {"v": TEXT},
-    "complex": {"v": DATA},
-    "tensor": dict(
-        _ARRAY, **{"?requires_grad": FLAG, "?leaf": FLAG, "?cls": TEXT, "?grad": NODE, "?attrs": STATE}
-    ),
-    "array": dict(_ARRAY, **{"?cls": TEXT}),
+
+class Kind(NamedTuple):
+    """What a field of a node holds.
+
+    Attributes:
+        fits: whether a value is of this kind; whoever writes a hostile document chooses it.
+        steps: field's name and value → the nodes in it, each with the step of the path that leads there.
+    """
+
+    fits: Callable[[Any], bool]
+    steps: Callable[[str, Any], Iterable[Tuple[str, Any]]] = lambda name, value: ()
+
+
+def _are_pairs(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in value)
+
+
+def _are_sizes(value: Any) -> bool:
+    return isinstance(value, list) and all(type(size) is int and 0 <= size < 2**48 for size in value)
+
+
+def _pair_steps(name: str, pairs: Any) -> Iterator[Tuple[str, Any]]:
+    for index, (key, value) in enumerate(pairs):
+        if isinstance(key, (dict, list)):
+            yield "<key %d>" % index, key
+        yield key_text(key, index), value
+
+
+NODE = Kind(lambda value: True, lambda name, node: [("" if name == "base" else "." + name, node)])
+NODES = Kind(
+    lambda value: isinstance(value, list),
+    lambda name, nodes: [("[%d]" % index, node) for index, node in enumerate(nodes)],
+)
+PAIRS = Kind(_are_pairs, _pair_steps)
+STATE = Kind(
+    lambda value: isinstance(value, dict),
+    lambda name, state: [("." + attribute, node) for attribute, node in state.items()],
+)
+TEXT = Kind(lambda value: isinstance(value, str))
+FLAG = Kind(lambda value: isinstance(value, bool))
+INTS = Kind(_are_sizes)
+DATA = Kind(lambda value: True)
+
+
+class Field(NamedTuple):
+    """A field of a node. ``required``: no node of its tag is without it."""
+
+    name: str
+    kind: Kind
+    required: bool = True
+
+
+def _fields(**kinds: Kind) -> Tuple[Field, ...]:
+    return tuple(Field(name, kind) for name, kind in kinds.items())
+
+
+def _optional(**kinds: Kind) -> Tuple[Field, ...]:
+    return tuple(Field(name, kind, required=False) for name, kind in kinds.items())
+
+
+_ARRAY = _fields(dtype=TEXT, shape=INTS) + _optional(data=DATA, file=TEXT)
+FIELDS: Dict[str, Tuple[Field, ...]] = {
+    "ref": (),
+    "list": _fields(v=NODES),
+    "tuple": _fields(v=NODES),
+    "set": _fields(v=NODES),
+    "frozenset": _fields(v=NODES),
+    "dict": _fields(v=PAIRS),
+    "bytes": _fields(v=TEXT),
+    "bytearray": _fields(v=TEXT),
+    "complex": _fields(v=DATA),
+    "tensor": _ARRAY + _optional(requires_grad=FLAG, leaf=FLAG, cls=TEXT, grad=NODE, attrs=STATE),
+    "array": _ARRAY + _optional(cls=TEXT),
     "scalar": _ARRAY,
-    "objects": {"shape": INTS, "v": NODES},
-    "table": {"columns": NODE, "index": NODE, "v": NODES},
-    "name": {"v": TEXT},
-    "namedtuple": {"cls": TEXT, "v": STATE},
-    "object": {"cls": TEXT, "state": STATE, "?base": NODE},
-    "call": {"call": NODE, "args": NODES, "?state": NODE, "?items": NODES, "?pairs": PAIRS},
-    "make": {"kind": TEXT, "args": NODES},
-    "fixture": {"v": TEXT},
-    "omitted": {},
+    "objects": _fields(shape=INTS, v=NODES),
+    "table": _fields(columns=NODE, index=NODE, v=NODES),
+    "name": _fields(v=TEXT),
+    "namedtuple": _fields(cls=TEXT, v=STATE),
+    "object": _fields(cls=TEXT, state=STATE) + _optional(base=NODE),
+    "call": _fields(call=NODE, args=NODES) + _optional(state=NODE, items=NODES, pairs=PAIRS),
+    "make": _fields(kind=TEXT, args=NODES),
+    "fixture": _fields(v=TEXT),
+    "omitted": (),
 }
-"""Tag → its fields and what each holds; ``?`` marks one that may be absent."""
+"""Tag → its fields, in the order in which their nodes are walked."""
 
 NPY_TYPES = {
     "bool": "|b1", "uint8": "|u1", "int8": "|i1", "int16": "<i2", "uint16": "<u2", "int32": "<i4", "uint32": "<u4",
@@ -129,7 +186,7 @@ def tagged(node: Any) -> Any:
     if isinstance(node, list):
         return {"$": "list", "v": node}
     if isinstance(node, dict) and "$" not in node:
-        return {"$": "dict", "v": [[key, item] for key, item in node.items()]}
+        return {"$": "dict", "v": [[key, value] for key, value in node.items()]}
     return node
 
 
@@ -140,34 +197,18 @@ def join(path: str, step: str) -> str:
     return step[2:-2] if step.startswith(("['", '["')) else step.lstrip(".")
 
 
-def key_text(key: Any, place: int) -> str:
+def key_text(key: Any, index: int) -> str:
     """Return the step to a dictionary's item: ``['loss']``, ``[3]``, or its place."""
-    return (
-        "[%r]" % (key,) if key is None or isinstance(key, (bool, int, float, str)) else "[<item %d>]" % place
-    )
+    plain = key is None or isinstance(key, (bool, int, float, str))
+    return "[%r]" % (key,) if plain else "[<item %d>]" % index
 
 
 def parts(node: Any) -> Iterator[Tuple[str, Any]]:
     """Yield a node's sub-nodes as (step of the path, sub-node), keys of pairs included."""
     node = tagged(node)
-    for field, kind in FIELDS[node["$"]].items() if isinstance(node, dict) else ():
-        name = field.lstrip("?")
-        if name not in node:
-            continue
-        value = node[name]
-        if kind == NODE:
-            yield "" if name == "base" else "." + name, value
-        elif kind == NODES:
-            for place, item in enumerate(value):
-                yield "[%d]" % place, item
-        elif kind == PAIRS:
-            for place, (key, item) in enumerate(value):
-                if isinstance(key, (dict, list)):
-                    yield "<key %d>" % place, key
-                yield key_text(key, place), item
-        elif kind == STATE:
-            for attribute, item in value.items():
-                yield "." + attribute, item
+    for field in FIELDS[node["$"]] if isinstance(node, dict) else ():
+        if field.name in node:
+            yield from field.kind.steps(field.name, node[field.name])
 
 
 def walk(tree: Any) -> Iterator[Tuple[str, Any]]:
@@ -177,7 +218,7 @@ def walk(tree: Any) -> Iterator[Tuple[str, Any]]:
         path, node = stack.pop()
         yield path, node
         if isinstance(node, (dict, list)):
-            below = [(join(path, step) if step else path, item) for step, item in parts(node)]
+            below = [(join(path, step) if step else path, part) for step, part in parts(node)]
             stack.extend(reversed(below))
 
 
@@ -193,7 +234,11 @@ def dump(document: Document, folder: str, stem: str) -> None:
     for name, buffer in document.buffers.items():
         with open("%s.%s.npy" % (base, name), "wb") as file:
             file.write(write_npy(buffer))
-    header = {"format": FORMAT, "omitted": [list(item) for item in document.omitted], "values": document.tree}
+    header = {
+        "format": FORMAT,
+        "omitted": [list(omission) for omission in document.omitted],
+        "values": document.tree,
+    }
     with open(base + ".json", "w", encoding="ascii") as text:
         text.write(pretty(header) + "\n")
 
@@ -204,20 +249,20 @@ def pretty(value: Any, indent: str = "") -> str:
     if len(text) + len(indent) <= 110 or not isinstance(value, (dict, list)):
         return text
     inner = indent + " "
-    if isinstance(value, list) and not any(isinstance(item, (dict, list)) for item in value):
+    if isinstance(value, list) and not any(isinstance(part, (dict, list)) for part in value):
         # Lines are broken between items only: a blank inside of a text stays what it is.
         rows, row = [], inner
-        for item in value:
-            word = json.dumps(item) + ", "
+        for part in value:
+            word = json.dumps(part) + ", "
             if len(row) + len(word) > 110 and row != inner:
                 rows.append(row)
                 row = inner
             row += word
         return "[\n%s\n%s]" % ("\n".join([*(part.rstrip() for part in rows), row[:-2]]), indent)
     if isinstance(value, list):
-        lines = [inner + pretty(item, inner) for item in value]
+        lines = [inner + pretty(part, inner) for part in value]
     else:
-        lines = ["%s%s: %s" % (inner, json.dumps(key), pretty(item, inner)) for key, item in value.items()]
+        lines = ["%s%s: %s" % (inner, json.dumps(key), pretty(part, inner)) for key, part in value.items()]
     opening, closing = "[]" if isinstance(value, list) else "{}"
     return "%s\n%s\n%s%s" % (opening, ",\n".join(lines), indent, closing)
 
@@ -245,7 +290,7 @@ def read(folder: str, stem: str) -> Document:
                 if not (isinstance(name, str) and name.isdigit()):
                     raise BadDocument("not the name of a file: %.60r" % (name,))
                 buffers[name] = read_npy(read_file("%s.%s.npy" % (base, name)))
-        omitted = tuple(Omitted(*item) for item in header["omitted"])
+        omitted = tuple(Omitted(*omission) for omission in header["omitted"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadDocument("not a tree: %s" % error) from error
     return Document(header.get("values"), buffers, omitted)
@@ -302,6 +347,8 @@ _HOMES = (
 )  # fmt: skip
 """Modules that have functions and singletons which do not know where they are from."""
 
+_MARKS = {"torch": "Tensor", "numpy": "ndarray", "pandas": "DataFrame"}
+
 aliases: Dict[str, str] = {}
 """Name a module runs under → name it is recorded by (``python -m pkg.train``: ``__main__`` → it)."""
 hidden: Set[str] = set()
@@ -311,6 +358,15 @@ hidden: Set[str] = set()
 first_path: Optional[List[str]] = None
 """The repository, and ``sys.path`` as it was before anything of it ran; None where that does not matter."""
 _importable: Dict[str, bool] = {}
+
+
+def library(name: str) -> Any:
+    """Return torch, numpy or pandas where this process has loaded it, else None.
+
+    A module of that name may be half loaded, or a folder of the repository.
+    """
+    module = sys.modules.get(name)
+    return module if hasattr(module, _MARKS[name]) else None
 
 
 def load_file(name: str, path: str, register: bool = False) -> Any:
@@ -345,9 +401,9 @@ def load_helper(path: str) -> Any:
     if loaded is not None and os.path.realpath(getattr(loaded, "__file__", None) or "") == path:
         return loaded
     package: Any = sys.modules.setdefault(HELPERS, types.ModuleType(HELPERS))
-    places = list(getattr(package, "__path__", ()))
-    if folder not in places:
-        package.__path__ = [folder, *places]
+    folders = list(getattr(package, "__path__", ()))
+    if folder not in folders:
+        package.__path__ = [folder, *folders]
     module = load_file(name, path, register=True)
     setattr(package, stem, module)
     return module
@@ -362,15 +418,15 @@ def resolve(name: str) -> Any:
     if module_name == MAIN and MAIN_STAND_IN in sys.modules:
         module_name = MAIN_STAND_IN
     try:
-        found: Any = importlib.import_module(module_name)
+        value: Any = importlib.import_module(module_name)
     except Exception as error:
         problem = "cannot import %s: %s: %s" % (module_name, type(error).__name__, error)
         raise LookupError(problem) from error
     for part in qualname.split(".") if qualname else ():
-        found = getattr(found, part, None)
-    if found is None:
+        value = getattr(value, part, None)
+    if value is None:
         raise LookupError("there is no %s" % name)
-    return found
+    return value
 
 
 def recorded_module(name: str) -> str:
@@ -379,13 +435,16 @@ def recorded_module(name: str) -> str:
 
 
 def is_importable(home: str) -> bool:
-    """Tell whether a module can be imported without what this run did to ``sys.path``, or lies in the repository."""
-    place = getattr(sys.modules.get(home), "__file__", None)
-    if first_path is None or not isinstance(place, str):
+    """Tell whether a module can be imported without what this run did to ``sys.path``, or lies in the repository.
+
+    The code of a model that a hub downloads (``transformers_modules``) can be imported in this run alone.
+    """
+    file = getattr(sys.modules.get(home), "__file__", None)
+    if first_path is None or not isinstance(file, str):
         return True
     top = home.partition(".")[0]
     if top not in _importable:
-        inside = os.path.realpath(place).startswith(first_path[0] + os.sep)
+        inside = os.path.realpath(file).startswith(first_path[0] + os.sep)
         later, sys.path[:] = list(sys.path), first_path
         try:
             finders = [finder.find_spec for finder in sys.meta_path if hasattr(finder, "find_spec")]
@@ -402,21 +461,24 @@ def name_of(value: Any, called: Optional[str] = None) -> Optional[str]:
     qualname = called or getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
     if not isinstance(qualname, str) or "<" in qualname:
         return None
-    homes = [
-        home for home in (getattr(value, "__module__", None), type(value).__module__) if isinstance(home, str)
-    ]
-    if not isinstance(value, (type, types.FunctionType)):
-        homes += _HOMES
-    for home in filter(is_importable, homes):
-        for last in dict.fromkeys((qualname, qualname.rpartition(".")[2])):
-            found: Any = sys.modules.get(home) if home not in hidden else None
-            for part in last.split("."):
-                # getattr would make a lazy module import things that the recorded command never needed.
-                module = isinstance(found, types.ModuleType)
-                found = vars(found).get(part) if module else getattr(found, part, None)
-            if found is value or (isinstance(found, types.BuiltinMethodType) and found == value):
-                return "%s:%s" % (recorded_module(home), last)
+    homes = (getattr(value, "__module__", None), type(value).__module__)
+    more = () if isinstance(value, (type, types.FunctionType)) else _HOMES
+    for home in filter(is_importable, (*homes, *more)):
+        for name in (qualname, qualname.rpartition(".")[2]):
+            candidate = _look_up(home, name)
+            if candidate is value or (isinstance(candidate, types.BuiltinMethodType) and candidate == value):
+                return "%s:%s" % (recorded_module(home), name)
     return None
+
+
+def _look_up(home: Any, qualname: str) -> Any:
+    """Return the object of a name in a module that is loaded, else None."""
+    value: Any = sys.modules.get(home) if isinstance(home, str) and home not in hidden else None
+    for part in qualname.split("."):
+        # getattr would make a lazy module import things that the recorded command never needed.
+        is_module = isinstance(value, types.ModuleType)
+        value = vars(value).get(part) if is_module else getattr(value, part, None)
+    return value
 
 
 def is_plain(cls: type) -> bool:
@@ -447,7 +509,7 @@ def state_of(value: Any) -> Iterator[Tuple[str, Any]]:
         attributes = object.__getattribute__(value, "__dict__")
     except AttributeError:
         attributes = {}
-    yield from [(name, item) for name, item in list(attributes.items()) if isinstance(name, str)]
+    yield from [(name, attribute) for name, attribute in list(attributes.items()) if isinstance(name, str)]
     for name, member in _slots(type(value)):
         try:
             yield name, member.__get__(value)
@@ -467,11 +529,11 @@ def _slots(cls: type) -> List[Tuple[str, Any]]:
 def set_state(value: Any, state: Dict[str, Any]) -> None:
     """Put attributes back, past any ``__setattr__`` of the class."""
     slots = {name for name, _ in _slots(type(value))}
-    for name, item in state.items():
+    for name, attribute in state.items():
         if name in slots:
-            object.__setattr__(value, name, item)
+            object.__setattr__(value, name, attribute)
         else:
-            object.__getattribute__(value, "__dict__")[name] = item
+            object.__getattribute__(value, "__dict__")[name] = attribute
 
 
 def new_object(cls: type, content: Any) -> Any:
@@ -490,8 +552,8 @@ def fill_object(value: Any, content: Any) -> None:
     """Put the items of a container-derived object back, past any override of its class."""
     if isinstance(value, dict):
         home: Any = collections.OrderedDict if isinstance(value, collections.OrderedDict) else dict
-        for key, item in content.items():
-            home.__setitem__(value, key, item)
+        for key, part in content.items():
+            home.__setitem__(value, key, part)
     elif isinstance(value, list):
         list.extend(value, content)
     elif isinstance(value, set):
@@ -539,7 +601,7 @@ def take_setting(inputs: Dict[str, Any]) -> Setting:
 
 def free_variables(inputs: Dict[str, Any]) -> Dict[str, Any]:
     """Return the free variables among some inputs, by their own names."""
-    return {name[len(CLOSURE) :]: item for name, item in inputs.items() if name.startswith(CLOSURE)}
+    return {name[len(CLOSURE) :]: value for name, value in inputs.items() if name.startswith(CLOSURE)}
 
 
 def globals_of(function: Any, names: Iterable[str]) -> Dict[str, Any]:
@@ -551,7 +613,7 @@ def globals_of(function: Any, names: Iterable[str]) -> Dict[str, Any]:
 def set_globals(function: Any, inputs: Dict[str, Any]) -> None:
     """Set the globals among some inputs in the module of a function."""
     space = inspect.unwrap(function).__globals__
-    space.update({name[len(GLOBAL) :]: item for name, item in inputs.items() if name.startswith(GLOBAL)})
+    space.update({name[len(GLOBAL) :]: value for name, value in inputs.items() if name.startswith(GLOBAL)})
 
 
 def bind(function: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Dict[str, Any]:
@@ -562,7 +624,7 @@ def bind(function: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str, 
 def unbind(function: Callable[..., Any], inputs: Dict[str, Any]) -> Tuple[Tuple[Any, ...], Dict[str, Any]]:
     """Reverse :func:`bind`. Raises TypeError when the function has no such parameters."""
     signature = inspect.signature(function)
-    arguments = {name: item for name, item in inputs.items() if name[:1] != "@"}
+    arguments = {name: value for name, value in inputs.items() if name[:1] != "@"}
     unknown = [name for name in arguments if name not in signature.parameters]
     if unknown:
         raise TypeError("the function has no parameter %s" % ", ".join(unknown))
@@ -576,14 +638,14 @@ def unbind(function: Callable[..., Any], inputs: Dict[str, Any]) -> Tuple[Tuple[
 def closure(function: Any) -> Dict[str, Any]:
     """Return free variables of a function as ``{"@closure x": value}``, without itself and those not bound yet."""
     function = inspect.unwrap(function)
-    found = {}
+    variables = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
         try:
             if name not in ("__class__", function.__name__):
-                found[CLOSURE + name] = cell.cell_contents
+                variables[CLOSURE + name] = cell.cell_contents
         except ValueError:
             continue
-    return found
+    return variables
 
 
 def call(function: Any, args: Any, kwargs: Any, most: int, keep: Callable[[Any], Any]) -> Dict[str, Any]:
@@ -598,27 +660,27 @@ def call(function: Any, args: Any, kwargs: Any, most: int, keep: Callable[[Any],
         value = asyncio.run(value)
     if not inspect.isgenerator(value):
         return {VALUE: value}
-    items: List[Any] = []
-    while len(items) < most:
+    yielded: List[Any] = []
+    while len(yielded) < most:
         try:
-            items.append(keep(next(value)))
+            yielded.append(keep(next(value)))
         except StopIteration as stop:
-            return {VALUE: items, EXHAUSTED: True, RETURNED: stop.value}
-    return {VALUE: items, EXHAUSTED: False}
+            return {VALUE: yielded, EXHAUSTED: True, RETURNED: stop.value}
+    return {VALUE: yielded, EXHAUSTED: False}
 
 
 def mode() -> Dict[str, Any]:
     """Return torch's modes that change what a call does, where they are not the usual ones."""
-    torch = sys.modules.get("torch")
-    if torch is None or not hasattr(torch, "get_default_dtype"):
+    torch = library("torch")
+    if torch is None:
         return {}
-    found = {
+    modes = {
         "grad": torch.is_grad_enabled(),
         "dtype": str(torch.get_default_dtype()).rpartition(".")[2],
         "group": _in_group_of_one(torch),
     }
     usual = {"grad": True, "dtype": "float32", "group": False}
-    return {name: value for name, value in found.items() if value != usual[name]}
+    return {name: value for name, value in modes.items() if value != usual[name]}
 
 
 def _in_group_of_one(torch: Any) -> bool:
@@ -663,11 +725,11 @@ def applied(modes: Optional[Dict[str, Any]]) -> Iterator[None]:
 def random_states() -> Dict[str, Any]:
     """Return the state of each random generator that is loaded, comparable with ``==``. CUDA's are left out."""
     states: Dict[str, Any] = {"python": random.getstate()}
-    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
-    if numpy is not None and hasattr(numpy, "random"):
+    numpy, torch = library("numpy"), library("torch")
+    if numpy is not None:
         kind, keys, position, has_gauss, gauss = numpy.random.get_state()
         states["numpy"] = (kind, keys.tobytes(), int(position), int(has_gauss), float(gauss))
-    if torch is not None and hasattr(torch, "get_rng_state"):
+    if torch is not None:
         state = torch.get_rng_state()
         states["torch"] = bytes(state.numpy().tobytes()) if numpy is not None else bytes(state.tolist())
     return states
@@ -710,37 +772,37 @@ def gradients(inputs: Dict[str, Any], value: Any) -> Dict[str, Any]:
     from another before the call. ``.grad`` of no tensor is touched, and the graph is kept for whoever made the call.
     Raises what autograd raises.
     """
-    torch: Any = sys.modules.get("torch")
-    if torch is None or not hasattr(torch, "Tensor"):
+    torch = library("torch")
+    if torch is None:
         return {}
-    results = [item for _, item in _tensors(torch, {"": value})]
+    results = [tensor for _, tensor in _tensors(torch, {"": value})]
     wanted = list(_tensors(torch, inputs))
     if not results or not wanted:
         return {}
-    found: Dict[str, Any] = {}
+    by_path: Dict[str, Any] = {}
 
     def stop(path: str) -> Callable[[Any], Any]:
         def hook(gradient: Any) -> Any:
-            found[path] = gradient.clone()
+            by_path[path] = gradient.clone()
             return torch.zeros_like(gradient)
 
         return hook
 
     with torch.enable_grad():
-        total = sum((item * _weights(torch, item)).sum() for item in results)
+        total = sum((tensor * _weights(torch, tensor)).sum() for tensor in results)
         wanted = _reached(total, wanted)
-        hooks = [item.register_hook(stop(path)) for path, item in wanted]
+        hooks = [tensor.register_hook(stop(path)) for path, tensor in wanted]
         try:
-            ends = [item for _, item in wanted]
+            ends = [tensor for _, tensor in wanted]
             returned = torch.autograd.grad(total, ends, retain_graph=True, allow_unused=True)
         finally:
             for handle in hooks:
                 handle.remove()
     for (path, _), gradient in zip(wanted, returned):
         # Before PyTorch 2.0 hooks of leaves are not run: what is returned is their gradient, and not our zeros.
-        if path not in found and gradient is not None:
-            found[path] = gradient
-    return {path: found[path] for path, _ in wanted if path in found}
+        if path not in by_path and gradient is not None:
+            by_path[path] = gradient
+    return {path: by_path[path] for path, _ in wanted if path in by_path}
 
 
 def _reached(total: Any, inputs: List[Tuple[str, Any]]) -> List[Tuple[str, Any]]:
@@ -749,56 +811,54 @@ def _reached(total: Any, inputs: List[Tuple[str, Any]]) -> List[Tuple[str, Any]]
     Where an input was computed from a parameter before the call, the graph goes on from it to the parameter. A replayed
     call gets that input as data, and knows nothing of the parameter.
     """
-    computed = {(item.grad_fn, item.output_nr) for _, item in inputs if not item.is_leaf}
-    waiting, seen = [(total.grad_fn, 0)], set()
+    computed = {(tensor.grad_fn, tensor.output_nr) for _, tensor in inputs if not tensor.is_leaf}
+    waiting, edges = [(total.grad_fn, 0)], set()
     while waiting:
         edge = waiting.pop()
-        if edge[0] is None or edge in seen:
-            continue
-        seen.add(edge)
-        if edge not in computed:
-            waiting.extend(edge[0].next_functions)
-    leaves = {id(getattr(function, "variable", None)) for function, _ in seen}
-    return [
-        (path, item)
-        for path, item in inputs
-        if (id(item) in leaves if item.is_leaf else (item.grad_fn, item.output_nr) in seen)
-    ]
+        if edge[0] is not None and edge not in edges:
+            edges.add(edge)
+            waiting.extend(() if edge in computed else edge[0].next_functions)
+    leaves = {id(getattr(function, "variable", None)) for function, _ in edges}
+
+    def is_reached(tensor: Any) -> bool:
+        return id(tensor) in leaves if tensor.is_leaf else (tensor.grad_fn, tensor.output_nr) in edges
+
+    return [(path, tensor) for path, tensor in inputs if is_reached(tensor)]
 
 
 def _weights(torch: Any, tensor: Any) -> Any:
     """Return numbers between -1 and 1, one for each element, the same ones each time."""
-    places = torch.arange(tensor.numel(), dtype=torch.float64)
-    return torch.cos(1.7 * places + 0.3).reshape(tensor.shape).to(tensor)
+    positions = torch.arange(tensor.numel(), dtype=torch.float64)
+    return torch.cos(1.7 * positions + 0.3).reshape(tensor.shape).to(tensor)
 
 
 def _tensors(torch: Any, values: Dict[str, Any]) -> Iterator[Tuple[str, Any]]:
     """Yield the real tensors in containers, objects and modules that require a gradient, each under its first path."""
-    seen: Set[int] = set()
+    visited: Set[int] = set()
     waiting = [(path, value, 0) for path, value in reversed(list(values.items()))]
     while waiting:
-        path, item, depth = waiting.pop()
-        if id(item) in seen or depth > DEEPEST or isinstance(item, (str, bytes, int, float)):
+        path, holder, depth = waiting.pop()
+        if id(holder) in visited or depth > DEEPEST or isinstance(holder, (str, bytes, int, float)):
             continue
-        seen.add(id(item))
-        if isinstance(item, torch.Tensor):
-            if item.requires_grad and item.is_floating_point():
-                yield path, item
+        visited.add(id(holder))
+        if isinstance(holder, torch.Tensor):
+            if holder.requires_grad and holder.is_floating_point():
+                yield path, holder
             continue
-        waiting.extend((path + step, part, depth + 1) for step, part in reversed(_steps(torch, item)))
+        waiting.extend((path + step, part, depth + 1) for step, part in reversed(_steps(torch, holder)))
 
 
 def _steps(torch: Any, value: Any) -> List[Tuple[str, Any]]:
     if isinstance(value, torch.nn.Module):
         return [("." + name, parameter) for name, parameter in value.named_parameters()]
     if isinstance(value, dict):
-        return [("[%r]" % (key,), item) for key, item in value.items()]
+        return [("[%r]" % (key,), part) for key, part in value.items()]
     if isinstance(value, (list, tuple)):
-        return [("[%d]" % place, item) for place, item in enumerate(value)]
+        return [("[%d]" % index, part) for index, part in enumerate(value)]
     attributes = getattr(value, "__dict__", None)
     if isinstance(value, type) or not isinstance(attributes, dict) or callable(value):
         return []
-    return [("." + name, item) for name, item in attributes.items()]
+    return [("." + name, part) for name, part in attributes.items()]
 
 
 # probe/decoding.py
@@ -820,7 +880,7 @@ class Decoder:
 
     def __init__(self, document: Document, build: Optional[Callable[[str], Any]] = None) -> None:
         self.buffers, self.build = document.buffers, build
-        self.known: Dict[int, Any] = {}
+        self.values: Dict[int, Any] = {}
         self.path = ""
         """The part that is being rebuilt."""
 
@@ -834,32 +894,32 @@ class Decoder:
     def node(self, node: Any) -> Any:
         """Return the value of a node."""
         if isinstance(node, list):
-            return [self.node(item) for item in node]
+            return [self.node(part) for part in node]
         if not isinstance(node, dict):
             return node
         if "$" not in node:
-            return {key: self.below("[%r]" % key, item) for key, item in node.items()}
+            return {key: self.below("[%r]" % key, part) for key, part in node.items()}
         if node["$"] == "ref":
-            return self.known[node["id"]]
+            return self.values[node["id"]]
         simple = _SIMPLE.get(node["$"])
         return self._remember(node, simple(self, node) if simple else getattr(self, "_" + node["$"])(node))
 
     def _remember(self, node: Dict[str, Any], value: Any) -> Any:
         """Note the value of a node for references to it, which may lie inside of the node itself."""
         if "id" in node:
-            self.known[node["id"]] = value
+            self.values[node["id"]] = value
         return value
 
     def _list(self, node: Dict[str, Any]) -> Any:
         value: List[Any] = self._remember(node, [])
-        value.extend(self.node(item) for item in node["v"])
+        value.extend(self.node(part) for part in node["v"])
         return value
 
     def _dict(self, node: Dict[str, Any]) -> Any:
         value: Dict[Any, Any] = self._remember(node, {})
-        for key, item in node["v"]:
+        for key, part in node["v"]:
             name = self.node(key)
-            value[name] = self.node(item)
+            value[name] = self.node(part)
         return value
 
     def _set(self, node: Dict[str, Any]) -> Any:
@@ -873,10 +933,10 @@ class Decoder:
         return self.build(node["v"])
 
     def _class(self, node: Dict[str, Any]) -> Any:
-        found = resolve(node["cls"])
-        if not isinstance(found, type):
+        cls = resolve(node["cls"])
+        if not isinstance(cls, type):
             raise TypeError("%s is no class" % node["cls"])
-        return found
+        return cls
 
     def _tensor(self, node: Dict[str, Any]) -> Any:
         import torch
@@ -899,8 +959,8 @@ class Decoder:
         value = self._remember(node, value if node.get("leaf", True) else value.clone())
         if "grad" in node:
             value.grad = self.node(node["grad"])
-        for name, item in node.get("attrs", {}).items():
-            value.__dict__[name] = self.node(item)
+        for name, attribute in node.get("attrs", {}).items():
+            value.__dict__[name] = self.node(attribute)
         return value
 
     def _array(self, node: Dict[str, Any]) -> Any:
@@ -922,21 +982,21 @@ class Decoder:
         import numpy
 
         value = self._remember(node, numpy.empty(tuple(node["shape"]), dtype=object))
-        for place, item in enumerate(self.node(node["v"])):
-            value.reshape(-1)[place] = item
+        for index, element in enumerate(self.node(node["v"])):
+            value.reshape(-1)[index] = element
         return value
 
     def _table(self, node: Dict[str, Any]) -> Any:
         import pandas
 
         index, columns = self.node(node["index"]), self.node(node["columns"])
-        made = [_pandas("series", self.node(item), index, None) for item in node["v"]]
+        made = [_pandas("series", self.node(column), index, None) for column in node["v"]]
         table = pandas.DataFrame(dict(enumerate(made)), index=index)
         table.columns = columns
         return table
 
     def _namedtuple(self, node: Dict[str, Any]) -> Any:
-        return self._class(node)._make([self.node(item) for item in node["v"].values()])
+        return self._class(node)._make([self.node(part) for part in node["v"].values()])
 
     def _object(self, node: Dict[str, Any]) -> Any:
         cls = self._class(node)
@@ -946,24 +1006,24 @@ class Decoder:
                 fill_object(value, self.node(node["base"]))
         else:
             value = self._remember(node, new_object(cls, self.node(node["base"])))
-        state = {name: self.below("." + name, item) for name, item in node["state"].items()}
+        state = {name: self.below("." + name, part) for name, part in node["state"].items()}
         if isinstance(value, collections.defaultdict):
             value.default_factory = state.pop("default_factory", None)
         set_state(value, state)
         return value
 
     def _call(self, node: Dict[str, Any]) -> Any:
-        value = self._remember(node, self.node(node["call"])(*[self.node(item) for item in node["args"]]))
+        value = self._remember(node, self.node(node["call"])(*[self.node(part) for part in node["args"]]))
         state = self.node(node.get("state"))
         if state is not None and hasattr(value, "__setstate__"):
             value.__setstate__(state)
         elif state is not None:
             attributes, slots = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
             set_state(value, dict(attributes or {}, **(slots or {})))
-        for item in node.get("items", ()):
-            value.append(self.node(item))
-        for key, item in node.get("pairs", ()):
-            value[self.node(key)] = self.node(item)
+        for part in node.get("items", ()):
+            value.append(self.node(part))
+        for key, part in node.get("pairs", ()):
+            value[self.node(key)] = self.node(part)
         return value
 
 
@@ -1085,7 +1145,7 @@ class _Encoder:
         self.omitted: List[Omitted] = []
         self.problems: List[Omitted] = []
         self.buffers: List[Tuple[Dict[str, Any], Callable[[], Buffer]]] = []
-        self.known: Dict[int, Tuple[Dict[str, Any], Any]] = {}
+        self.nodes: Dict[int, Tuple[Dict[str, Any], Any]] = {}
         """``id`` of an object → its node, and the object, kept so that no other gets its ``id``."""
         self.ids = self.depth = self.inside = self.size = 0
         self.sizes: Dict[str, int] = {}
@@ -1117,9 +1177,9 @@ class _Encoder:
         """Note a part that cannot be stored; inside an object it is only left out."""
         kind = type(value)
         prefix = "" if kind.__module__ == "builtins" else kind.__module__ + "."
-        found = self.omitted if self.inside else self.problems
-        found.append(Omitted(path, prefix + kind.__qualname__, advice))
-        self.known.pop(id(value), None)  # its node is in no tree: nothing may refer to it
+        omissions = self.omitted if self.inside else self.problems
+        omissions.append(Omitted(path, prefix + kind.__qualname__, advice))
+        self.nodes.pop(id(value), None)  # its node is in no tree: nothing may refer to it
         return {"$": "omitted"}
 
     def node(self, value: Any, path: str) -> Any:
@@ -1133,9 +1193,9 @@ class _Encoder:
         fixture = self.stands_in(value, path) if self.stands_in is not None else None
         if fixture is not None:
             return {"$": "fixture", "v": fixture}
-        known = self.known.get(id(value))
-        if known is not None:
-            first = known[0]
+        encoded = self.nodes.get(id(value))
+        if encoded is not None:
+            first = encoded[0]
             if "id" not in first:
                 first["id"] = self.ids
                 self.ids += 1
@@ -1157,19 +1217,19 @@ class _Encoder:
     def remember(self, value: Any, tag: str, **fields: Any) -> Dict[str, Any]:
         """Make the node of an object, so that a second encounter becomes a reference."""
         node = dict({"$": tag}, **fields)
-        self.known[id(value)] = node, value
+        self.nodes[id(value)] = node, value
         return node
 
     def items(self, value: Iterable[Any], path: str) -> List[Any]:
-        nodes = [self.node(item, join(path, "[%d]" % place)) for place, item in enumerate(value)]
+        nodes = [self.node(part, join(path, "[%d]" % index)) for index, part in enumerate(value)]
         self.grow(path, _NODE_BYTES * len(nodes))
         return nodes
 
     def pairs(self, value: Iterable[Tuple[Any, Any]], path: str) -> List[List[Any]]:
         result = []
-        for place, (key, item) in enumerate(value):
-            key_node = self.node(key, join(path, "<key %d>" % place))
-            result.append([key_node, self.node(item, join(path, key_text(key_node, place)))])
+        for index, (key, part) in enumerate(value):
+            key_node = self.node(key, join(path, "<key %d>" % index))
+            result.append([key_node, self.node(part, join(path, key_text(key_node, index)))])
         self.grow(path, 2 * _NODE_BYTES * len(result))
         return result
 
@@ -1177,63 +1237,82 @@ class _Encoder:
         """Encode an object's attributes. One that cannot be stored leaves a gap."""
         self.inside += 1
         try:
-            return {name: self.node(item, join(path, "." + name)) for name, item in attributes}
+            return {name: self.node(attribute, join(path, "." + name)) for name, attribute in attributes}
         finally:
             self.inside -= 1
 
     def compound(self, value: Any, kind: type, path: str) -> Any:
         """Return the node of anything but a plain number or text."""
-        if kind in (list, tuple, dict, set, frozenset):
-            node = self.remember(value, kind.__name__, v=[])
-            if kind is dict:
-                node["v"] = self.pairs(list(value.items()), path)
-            else:  # a set is always written in the same order, whatever the hash seed
-                ordered = sorted(value, key=_order) if kind in (set, frozenset) else value
-                node["v"] = self.items(ordered, path)
-            return node
-        if kind in (bytes, bytearray):
-            self.grow(path, len(value))
-            return self.remember(value, kind.__name__, v=base64.b64encode(bytes(value)).decode("ascii"))
-        if kind is complex:
-            return {"$": "complex", "v": [value.real, value.imag]}
-        if kind is OmittedPart:
-            return {"$": "omitted"}
-        if isinstance(value, types.ModuleType):
-            return {"$": "name", "v": recorded_module(value.__name__) + ":"}
-        for library in (self.torch, self.numpy, self.pandas):
-            found = library(value, path)
-            if found is not None:
-                return found
-        if isinstance(value, tuple) and hasattr(kind, "_fields") and name_of(kind):
-            node = self.remember(value, "namedtuple", cls=name_of(kind), v={})
-            for name, item in zip(kind._fields, value):
-                node["v"][name] = self.node(item, join(path, "." + name))
-            return node
-        if isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)) or callable(value):
-            name = name_of(value)
-            if name is not None:
-                return {"$": "name", "v": name}
-            if isinstance(value, (type, types.FunctionType)):
-                return self.problem(path, value, LOCAL if isinstance(value, type) else MADE)
+        built_in = _BUILT_IN.get(kind)
+        if built_in is not None:
+            return built_in(self, value, path)
+        for encoded_as in (self.torch, self.numpy, self.pandas, self.namedtuple, self.named):
+            node = encoded_as(value, path)
+            if node is not None:
+                return node
         if hasattr(kind, "__next__") or hasattr(kind, "__anext__"):
             return self.problem(path, value, ITERATOR)
         plain = is_plain(kind) and kind not in _REBUILT and not isinstance(value, (enum.Enum, logging.Logger))
         return self.plain_object(value, kind, path) if plain else self.reduced(value, kind, path)
 
+    def sequence(self, value: Any, path: str) -> Any:
+        node = self.remember(value, type(value).__name__, v=[])
+        node["v"] = self.items(value, path)
+        return node
+
+    def unordered(self, value: Any, path: str) -> Any:
+        node = self.remember(value, type(value).__name__, v=[])
+        node["v"] = self.items(sorted(value, key=_order), path)  # the same order, whatever the hash seed
+        return node
+
+    def dictionary(self, value: Any, path: str) -> Any:
+        node = self.remember(value, "dict", v=[])
+        node["v"] = self.pairs(list(value.items()), path)
+        return node
+
+    def bytes(self, value: Any, path: str) -> Any:
+        self.grow(path, len(value))
+        return self.remember(value, type(value).__name__, v=base64.b64encode(value).decode("ascii"))
+
+    def namedtuple(self, value: Any, path: str) -> Any:
+        """Return the node of a named tuple; None for anything else."""
+        names = getattr(value, "_fields", None) if isinstance(value, tuple) else None
+        cls = name_of(type(value)) if names is not None else None
+        if cls is None:
+            return None
+        node = self.remember(value, "namedtuple", cls=cls, v={})
+        for name, field in zip(type(value)._fields, value):
+            node["v"][name] = self.node(field, join(path, "." + name))
+        return node
+
+    def named(self, value: Any, path: str) -> Any:
+        """Return the node of a module, class or function; None for anything else, also what can only be called."""
+        if isinstance(value, types.ModuleType):
+            return {"$": "name", "v": recorded_module(value.__name__) + ":"}
+        name = name_of(value) if callable(value) else None
+        if name is not None:
+            return {"$": "name", "v": name}
+        if isinstance(value, (type, types.FunctionType)):
+            return self.problem(path, value, LOCAL if isinstance(value, type) else MADE)
+        return None
+
     def torch(self, value: Any, path: str) -> Any:
         """Return the node of a tensor or generator; None for anything else. A sparse tensor is reduced."""
-        torch: Any = sys.modules.get("torch")
-        if torch is None or not hasattr(torch, "Tensor"):
+        torch = library("torch")
+        if torch is None:
             return None
         if isinstance(value, torch.Generator) and value.device.type == "cpu":
             node = self.remember(value, "make", kind="generator", args=[])
             node["args"] = [self.node(value.get_state(), path)]
             return node
-        if not isinstance(value, torch.Tensor) or value.layout is torch.sparse_coo:
-            return None
+        if isinstance(value, torch.Tensor) and value.layout is not torch.sparse_coo:
+            return self.tensor(torch, value, path)
+        return None
+
+    def tensor(self, torch: Any, value: Any, path: str) -> Any:
         dtype = str(value.dtype).rpartition(".")[2]
-        odd = value.layout is not torch.strided or getattr(value, "is_nested", False)
-        if odd or dtype not in NPY_TYPES or getattr(value, "is_meta", False):
+        odd = getattr(value, "is_nested", False) or getattr(value, "is_meta", False)
+        if odd or value.layout is not torch.strided or dtype not in NPY_TYPES:
             return self.problem(path, value, "only dense and COO tensors of plain numbers can be stored")
         node = self.remember(value, "tensor", dtype=dtype, shape=list(value.shape))
         if type(value) is not torch.Tensor:
@@ -1241,45 +1320,40 @@ class _Encoder:
             if node["cls"] is None:
                 return self.problem(path, value, LOCAL)
         if value.requires_grad:
-            node.update(requires_grad=True, **({} if value.is_leaf else {"leaf": False}))
-        if value.is_leaf and value.grad is not None:
+            node["requires_grad"] = True
+        if not value.is_leaf:
+            node["leaf"] = False
+        elif value.grad is not None:
             node["grad"] = self.node(value.grad, join(path, ".grad"))
         if getattr(value, "__dict__", None):
             node["attrs"] = self.state(list(value.__dict__.items()), path)
-        with torch.no_grad():
-            plain = value.detach()
-            plain = plain if type(plain) is torch.Tensor else plain.as_subclass(torch.Tensor)
-            for lazy in ("resolve_conj", "resolve_neg"):
-                plain = getattr(plain, lazy)() if hasattr(plain, lazy) else plain
+        plain = _detached(torch, value)
         size = plain.numel() * plain.element_size()
-        self.grow(path, size)
-        if plain.numel() <= MOST_INLINE and (dtype in _INLINE or dtype == "bfloat16"):
-            node["data"] = _shortened(plain.tolist(), dtype)
-            return node
 
         def copied() -> Buffer:
             dense = plain.cpu().contiguous()
             data = ctypes.string_at(dense.data_ptr(), size) if size else b""
             return Buffer(NPY_TYPES[dtype], tuple(plain.shape), data)
 
-        self.buffers.append((node, copied))
+        self.grow(path, size)
+        if plain.numel() <= MOST_INLINE and (dtype in _INLINE or dtype == "bfloat16"):
+            node["data"] = _shortened(plain.tolist(), dtype)
+        else:
+            self.buffers.append((node, copied))
         return node
 
     def numpy(self, value: Any, path: str) -> Any:
         """Return the node of an array or scalar; None for anything else."""
-        numpy: Any = sys.modules.get("numpy")
-        if numpy is None or not hasattr(numpy, "ndarray"):
-            return None
-        if not isinstance(value, (numpy.ndarray, numpy.generic)):
+        numpy = library("numpy")
+        if numpy is None or not isinstance(value, (numpy.ndarray, numpy.generic)):
             return None
         scalar, dtype = isinstance(value, numpy.generic), value.dtype
-        cls = "" if scalar else type(value).__name__
-        if dtype.kind == "O" and cls == "ndarray":
+        if dtype.kind == "O" and type(value) is numpy.ndarray:
             node = self.remember(value, "objects", shape=list(value.shape), v=[])
             node["v"] = self.items(value.ravel().tolist() if value.ndim else [value.item()], path)
             return node
-        plain = ("", "ndarray", "memmap", "matrix", "recarray")
-        if cls not in plain or type(value).__module__[:5] != "numpy" or dtype.hasobject:
+        arrays = (numpy.ndarray, numpy.memmap, numpy.matrix, numpy.recarray)
+        if dtype.hasobject or not (scalar or type(value) in arrays):
             return self.problem(
                 path, value, "only plain arrays can be stored; pass numpy.asarray(…) or its parts"
             )
@@ -1288,28 +1362,23 @@ class _Encoder:
         name = dtype.name if dtype.name in _INLINE and dtype.isnative else dtype.str
         fields = {"dtype": name, "shape": list(value.shape)}
         node = dict(fields, **{"$": "scalar"}) if scalar else self.remember(value, "array", **fields)
-        if cls == "matrix":
-            node["cls"] = cls
+        if type(value) is numpy.matrix:
+            node["cls"] = "matrix"
         self.grow(path, value.nbytes)
         if value.size <= MOST_INLINE and (name in _INLINE or dtype.kind == "U"):
             node["data"] = _shortened(value.tolist(), name)
-            return node
-        descr, shape = NPY_TYPES.get(name, name), tuple(value.shape)
-        self.buffers.append((node, lambda: Buffer(descr, shape, numpy.asarray(value).tobytes("C"))))
+        else:
+            descr, shape = NPY_TYPES.get(name, name), tuple(value.shape)
+            self.buffers.append((node, lambda: Buffer(descr, shape, numpy.asarray(value).tobytes("C"))))
         return node
 
     def pandas(self, value: Any, path: str) -> Any:
         """Return the node of a table, column or index; None for anything else."""
-        pandas: Any = sys.modules.get("pandas")
-        if pandas is None or not hasattr(pandas, "DataFrame"):
+        pandas = library("pandas")
+        if pandas is None:
             return None
         if isinstance(value, pandas.DataFrame):
-            node = self.remember(value, "table", columns=None, index=None, v=[])
-            node["columns"] = self.node(value.columns, path + ".columns")
-            node["index"] = self.node(value.index, path + ".index")
-            columns = [value.iloc[:, place].array for place in range(value.shape[1])]
-            node["v"] = [self.column(item, join(path, "[%d]" % place)) for place, item in enumerate(columns)]
-            return node
+            return self.table(value, path)
         if isinstance(value, pandas.Series):
             node = self.remember(value, "make", kind="series", args=[])
             node["args"] = [self.column(value.array, path), *self.items([value.index, value.name], path)]
@@ -1321,6 +1390,15 @@ class _Encoder:
             node["args"] = [self.column(value.array, path), self.node(value.name, path)]
             return node
         return self.column(value, path) if isinstance(value, pandas.api.extensions.ExtensionArray) else None
+
+    def table(self, value: Any, path: str) -> Any:
+        node = self.remember(value, "table", columns=None, index=None, v=[])
+        node["columns"] = self.node(value.columns, path + ".columns")
+        node["index"] = self.node(value.index, path + ".index")
+        for index in range(value.shape[1]):
+            array = value.iloc[:, index].array
+            node["v"].append(self.column(array, join(path, "[%d]" % index)))
+        return node
 
     def column(self, array: Any, path: str) -> Any:
         pandas: Any = sys.modules["pandas"]
@@ -1338,12 +1416,14 @@ class _Encoder:
         if name is None:
             return self.problem(path, value, "its class %s: %s" % (kind.__qualname__, LOCAL))
         node = self.remember(value, "object", cls=name, state={})
-        if base is not None:
-            content: Any = value
-            if base in (dict, list, set, bytearray):  # past any override
-                content = dict.items(value) if base is dict else base.__iter__(value)
-            content = base(content)
-            node["base"] = content if base in (str, int, float) else self.compound(content, base, path)
+        if base in (str, int, float):
+            node["base"] = base(value)
+        elif base is not None:
+            # Past any override of the class.
+            content = (
+                dict.items(value) if base is dict else base.__iter__(value) if base in _ITERATED else value
+            )
+            node["base"] = self.compound(base(content), base, path)
         if isinstance(value, collections.defaultdict):
             node["state"]["default_factory"] = self.node(value.default_factory, path)
         node["state"].update(self.state(state_of(value), path))
@@ -1355,26 +1435,17 @@ class _Encoder:
             warnings.simplefilter("ignore")
             try:
                 reducer: Any = copyreg.dispatch_table.get(kind)
-                found = reducer(value) if reducer else value.__reduce_ex__(2)
+                reduction = reducer(value) if reducer else value.__reduce_ex__(2)
             except Exception as error:
                 advice = "%s; it holds what only this process has" % str(error)[:200]
                 return self.problem(path, value, advice)
-        if isinstance(found, str):
-            name = name_of(value, found)
+        if isinstance(reduction, str):
+            name = name_of(value, reduction)
             return {"$": "name", "v": name} if name else self.problem(path, value, LOCAL)
-        call, arguments, state, items, pairs = (tuple(found) + (None,) * 5)[:5]
         node = self.remember(value, "call", call=None, args=[])
         before, self.inside = len(self.omitted), self.inside + 1
         try:
-            node["call"] = self.node(call, path)
-            node["args"] = self.arguments(kind, arguments, path)
-            # An exception has an empty __dict__ as soon as somebody asked for it.
-            if state is not None and state != {}:
-                node["state"] = self.node(state, path)
-            if items is not None:
-                node["items"] = self.items(items, path)
-            if pairs is not None:
-                node["pairs"] = self.pairs(pairs, path)
+            self.fill_call(node, kind, reduction, path)
         finally:
             self.inside -= 1
         # Here a gap would be passed to the object's own code: it cannot be stored without the part.
@@ -1382,11 +1453,49 @@ class _Encoder:
             self.problems.extend(self.omitted[before:])
         return node
 
+    def fill_call(self, node: Dict[str, Any], kind: type, reduction: Tuple[Any, ...], path: str) -> None:
+        """Add the parts of what ``__reduce_ex__`` returned."""
+        call, arguments, state, elements, pairs = (*reduction, None, None, None)[:5]
+        node["call"] = self.node(call, path)
+        node["args"] = self.arguments(kind, arguments, path)
+        # An exception has an empty __dict__ as soon as somebody asked for it.
+        if state is not None and state != {}:
+            node["state"] = self.node(state, path)
+        if elements is not None:
+            node["items"] = self.items(elements, path)
+        if pairs is not None:
+            node["pairs"] = self.pairs(pairs, path)
+
     def arguments(self, kind: type, arguments: Tuple[Any, ...], path: str) -> List[Any]:
         if kind is collections.defaultdict and arguments and name_of(arguments[0]) is None:
             # A factory without a name, such as a lambda, is known by what it makes.
             return [{"$": "make", "kind": "factory", "args": [self.node(arguments[0](), path)]}]
-        return [self.node(item, path + "<argument>[%d]" % n) for n, item in enumerate(arguments)]
+        return [self.node(argument, path + "<argument>[%d]" % n) for n, argument in enumerate(arguments)]
+
+
+_BUILT_IN: Dict[type, Callable[[_Encoder, Any, str], Any]] = {
+    list: _Encoder.sequence,
+    tuple: _Encoder.sequence,
+    set: _Encoder.unordered,
+    frozenset: _Encoder.unordered,
+    dict: _Encoder.dictionary,
+    bytes: _Encoder.bytes,
+    bytearray: _Encoder.bytes,
+    complex: lambda encoder, value, path: {"$": "complex", "v": [value.real, value.imag]},
+    OmittedPart: lambda encoder, value, path: {"$": "omitted"},
+}
+"""Type → how exactly its values are encoded; derived classes are objects."""
+_ITERATED = (list, set, bytearray)
+
+
+def _detached(torch: Any, value: Any) -> Any:
+    """Return a plain tensor that shares a tensor's numbers."""
+    with torch.no_grad():
+        plain = value.detach()
+        plain = plain if type(plain) is torch.Tensor else plain.as_subclass(torch.Tensor)
+        for lazy in ("resolve_conj", "resolve_neg"):  # older versions have none of them
+            plain = getattr(plain, lazy, lambda plain=plain: plain)()
+    return plain
 
 
 def _order(value: Any) -> Tuple[str, Any, str]:
@@ -1404,7 +1513,7 @@ def _order(value: Any) -> Tuple[str, Any, str]:
 def _shortened(data: Any, dtype: str) -> Any:
     """Return numbers in few digits: enough to tell two numbers of single precision apart."""
     if isinstance(data, list):
-        return [_shortened(item, dtype) for item in data]
+        return [_shortened(number, dtype) for number in data]
     if dtype not in ("float32", "float16", "bfloat16") or data - data != 0:  # infinite, or NaN
         return data
     for digits in (6, 7, 8):
@@ -1417,11 +1526,11 @@ def _shortened(data: Any, dtype: str) -> Any:
 def _abbreviated(node: Any) -> Any:
     """Return the tree with lists and plain dictionaries as JSON has them, where nothing refers to them."""
     if isinstance(node, list):
-        return [_abbreviated(item) for item in node]
+        return [_abbreviated(part) for part in node]
     if not isinstance(node, dict):
         return node
     tag = node.get("$")
-    node = {name: item if name == "data" else _abbreviated(item) for name, item in node.items()}
+    node = {name: part if name == "data" else _abbreviated(part) for name, part in node.items()}
     if "id" in node:
         return node
     if tag == "list":
@@ -1501,8 +1610,8 @@ def listed_numbers(document: Document, node: Dict[str, Any]) -> List[Any]:
     if "data" in node:
         values = [node["data"]]
         for _ in node["shape"]:
-            values = [item for row in values for item in row]
-        return [rounded(item, node["dtype"]) for item in values]
+            values = [number for row in values for number in row]
+        return [rounded(number, node["dtype"]) for number in values]
     buffer = document.buffers[node["file"]]
     if buffer.descr not in _CODES:
         raise BadDocument("the numbers differ, and without numpy nobody can say how much")
@@ -1603,6 +1712,9 @@ HAS_TO_STAY = "the call changed it, and has to leave it as it is"
 
 Checkers = Mapping[str, Mapping[str, Any]]
 
+_LABELS = {"dtype": "element type", "shape": "shape", "requires_grad": "requires_grad"}
+"""Fields of tensors and arrays that have to be the same before their numbers are compared."""
+
 
 class Difference(NamedTuple):
     """One place where two documents differ."""
@@ -1639,7 +1751,7 @@ def changed(before: Document, after: Document, checkers: Optional[Checkers] = No
     """Name the parts of two dictionary documents whose values differ, in the order of ``before``."""
     run = _Comparison(before, after, checkers or {})
     later = after.tree
-    return [name for name, item in before.tree.items() if name in later and run.run(item, later[name])]
+    return [name for name, node in before.tree.items() if name in later and run.run(node, later[name])]
 
 
 def leaves(document: Document) -> List[Leaf]:
@@ -1670,7 +1782,7 @@ class _Comparison:
         self.first = {id(node): path for path, node in walk(expected.tree) if isinstance(node, (dict, list))}
         self.differences: List[Difference] = []
         self.seen: Set[Tuple[Any, ...]] = set()
-        self.kinds = {name: repr(sorted(item.items())) for name, item in checkers.items()}
+        self.kinds = {name: repr(sorted(checker.items())) for name, checker in checkers.items()}
 
     def run(self, expected: Any, actual: Any) -> List[Difference]:
         self.differences, self.seen = [], set()
@@ -1685,14 +1797,12 @@ class _Comparison:
             self.differences.append(Difference(path, message))
 
     def pair(self, e: Any, a: Any, path: str) -> None:
-        """Compare two nodes."""
+        """Compare two nodes, unless that is left out or was done."""
         e, a = _followed(e, self.ids[0]), _followed(a, self.ids[1])
-        if path.startswith(GRAD) and self.left_out(path):
-            return
         first = self.first.get(id(e), path) if isinstance(e, (dict, list)) else path
         checker = self.checker(path, first)
-        omitted = isinstance(e, dict) and e.get("$") == "omitted"
-        if omitted or checker.get("kind") in SKIPPED:
+        left_out = checker.get("kind") in SKIPPED or (path.startswith(GRAD) and self.left_out(path))
+        if left_out or e == {"$": "omitted"}:
             return
         if _is_shared(e) or _is_shared(a):
             pair = (id(e), id(a), repr(sorted(checker.items())), self.below(path))
@@ -1704,11 +1814,16 @@ class _Comparison:
             e, a = _number(e), _number(a)
         # Who unpacks a result or looks at its items cannot tell a list from a tuple.
         sequences = path == "value" and {_kind(e), _kind(a)} == {"list", "tuple"}
-        if _kind(e) != _kind(a) and not sequences:
+        if _kind(e) == _kind(a) or sequences:
+            self.values(e, a, path, first, checker)
+        else:
             self.differ(path, "expected %s, got %s" % (describe(e), describe(a)))
-        elif self.loosely(e, a, path, checker):
+
+    def values(self, e: Any, a: Any, path: str, first: str, checker: Mapping[str, Any]) -> None:
+        """Compare two nodes of one kind."""
+        if self.loosely(e, a, path, checker):
             return
-        elif dtype_of(e):
+        if dtype_of(e):
             self.leaf(e, a, path, first, checker)
         elif isinstance(e, dict):
             self.parts(e, a, path)
@@ -1758,22 +1873,20 @@ class _Comparison:
             return
         # An item has no place of its own, so no checker can be meant for a part of it.
         inner = _Comparison(self.expected, self.actual, {DEFAULT: dict(checker, kind="allclose")})
-        for place, item in enumerate(wanted):
-            match = next((number for number, other in enumerate(got) if not inner.run(item, other)), None)
+        for index, node in enumerate(wanted):
+            match = next((number for number, other in enumerate(got) if not inner.run(node, other)), None)
             if match is None:
-                self.differ(join(path, "[%d]" % place), "expected %s, which is nowhere" % describe(item))
+                self.differ(join(path, "[%d]" % index), "expected %s, which is nowhere" % describe(node))
             else:
                 del got[match]
 
     def leaf(self, e: Any, a: Any, path: str, first: str, checker: Mapping[str, Any]) -> None:
         """Compare two nodes that hold numbers."""
-        if isinstance(e, dict) and e["$"] != "complex":
-            labels = (("dtype", "element type"), ("shape", "shape"), ("requires_grad", "requires_grad"))
-            for field, label in labels:
-                if e.get(field, False) != a.get(field, False):
-                    self.differ(
-                        path, "expected %s %s, got %s" % (label, e.get(field, False), a.get(field, False))
-                    )
+        if isinstance(e, dict):
+            for field, label in _LABELS.items():
+                wanted, got = e.get(field, False), a.get(field, False)
+                if wanted != got:
+                    self.differ(path, "expected %s %s, got %s" % (label, wanted, got))
                     return
             if e.get("cls") != a.get("cls"):
                 self.differ(path, "expected class %s, got %s" % (e.get("cls"), a.get("cls")))
@@ -1790,12 +1903,14 @@ class _Comparison:
     def grads(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
         """Compare the ``.grad`` of two tensors, unless it is left out."""
         checker = self.checkers.get(path) or self.checkers.get(GRADS) or {}
-        if checker.get("kind") in SKIPPED or not ("grad" in e or "grad" in a):
+        if checker.get("kind") in SKIPPED:
             return
         if "grad" in e and "grad" in a:
             self.pair(e["grad"], a["grad"], path)
-        else:
-            self.differ(path, "expected %s" % ("a gradient, got none" if "grad" in e else "no gradient"))
+        elif "grad" in e:
+            self.differ(path, "expected a gradient, got none")
+        elif "grad" in a:
+            self.differ(path, "expected no gradient")
 
     def left_out(self, path: str) -> bool:
         """Tell whether a part that only one side has is not compared."""
@@ -1814,8 +1929,8 @@ class _Comparison:
         """Compare numbers of one type and shape: ``|actual - expected| <= atol + rtol * |expected|``."""
         floating = dtype_of(e) in FLOATS
         near = floating and checker.get("kind") == "allclose"
-        rtol = float(checker.get("rtol", 0.0)) if near else 0.0
-        atol = float(checker.get("atol", 0.0)) if near else 0.0
+        allowed = checker if near else {}
+        rtol, atol = float(allowed.get("rtol", 0.0)), float(allowed.get("atol", 0.0))
         if isinstance(e, float):
             mismatch = scalar_mismatch(e, a, rtol, atol)
         elif has_numpy():
@@ -1835,15 +1950,10 @@ class _Comparison:
 
     def parts(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
         """Compare two nodes of one tag: their own texts and sizes, then their parts, by what leads to them."""
-        for field, kind in FIELDS[e["$"]].items():
-            name = field.lstrip("?")
-            if kind in (TEXT, INTS, FLAG) and e.get(name) != a.get(name):
-                texts = (describe(e), describe(a)) if name == "cls" else (_short(e[name]), _short(a[name]))
-                self.differ(path, "expected %s, got %s" % texts)
-                return
-            if kind == NODES and len(e.get(name, ())) != len(a.get(name, ())):
-                self.differ(path, "expected %d items, got %d" % (len(e.get(name, ())), len(a.get(name, ()))))
-                return
+        contradiction = _contradiction(e, a)
+        if contradiction:
+            self.differ(path, contradiction)
+            return
         by_key = all(_plain_key(key) for key, _ in _pairs(e) + _pairs(a))
         wanted, got = _parts(e, by_key), _parts(a, by_key)
         for key in dict(wanted, **got):
@@ -1853,22 +1963,38 @@ class _Comparison:
             part = join(path, step) if step else path
             if key in wanted and key in got:
                 self.pair(wanted[key][1], got[key][1], part)
-            elif self.left_out(part):
-                continue
-            elif not path and _is_changed_argument(part):
-                self.differ(part, HAS_TO_CHANGE if key in wanted else HAS_TO_STAY)
-            elif key not in wanted:
-                self.differ(part, "expected nothing, got %s" % describe(got[key][1]))
-            elif wanted[key][1] != {"$": "omitted"}:
-                self.differ(part, "expected %s, got nothing" % describe(wanted[key][1]))
+            elif not self.left_out(part):
+                self.one_sided(wanted.get(key), got.get(key), path, part)
         ordered = e.get("call") == {"$": "name", "v": "collections:OrderedDict"}
         if ordered and set(wanted) == set(got) and list(wanted) != list(got):
             self.differ(path, "the keys are in another order")
 
+    def one_sided(
+        self, wanted: Optional[Tuple[str, Any]], got: Optional[Tuple[str, Any]], path: str, part: str
+    ) -> None:
+        """Note a part below a path that only one side has, given as :func:`_parts` does."""
+        if not path and _is_changed_argument(part):
+            self.differ(part, HAS_TO_STAY if wanted is None else HAS_TO_CHANGE)
+        elif wanted is None:
+            self.differ(part, "expected nothing, got %s" % describe(got and got[1]))
+        elif wanted[1] != {"$": "omitted"}:
+            self.differ(part, "expected %s, got nothing" % describe(wanted[1]))
+
+
+def _contradiction(e: Dict[str, Any], a: Dict[str, Any]) -> str:
+    """Say where two nodes of one tag have other texts, flags or numbers of items; "" where they have the same."""
+    for name, kind, _ in FIELDS[e["$"]]:
+        if kind in (TEXT, INTS, FLAG) and e.get(name) != a.get(name):
+            in_words = (describe(e), describe(a)) if name == "cls" else (_short(e[name]), _short(a[name]))
+            return "expected %s, got %s" % in_words
+        if kind is NODES and len(e.get(name, ())) != len(a.get(name, ())):
+            return "expected %d items, got %d" % (len(e.get(name, ())), len(a.get(name, ())))
+    return ""
+
 
 def _is_changed_argument(part: str) -> bool:
     """Tell whether a part of an outcome is an argument, or a free variable: an outcome has those that were changed."""
-    return part != VALUE and part not in (RAISED, EXHAUSTED, RETURNED, GRADIENTS, FILES)
+    return part not in (VALUE, RAISED, EXHAUSTED, RETURNED, GRADIENTS, FILES)
 
 
 def _followed(node: Any, ids: Dict[int, Any]) -> Any:
@@ -1905,12 +2031,12 @@ def _parts(node: Dict[str, Any], by_key: bool) -> Dict[str, Tuple[str, Any]]:
     """Return a node's parts as identity → (step of the path, sub-node); items of dictionaries by key or by place."""
     pairs = _pairs(node)
     others = dict(node, **{"v" if node["$"] == "dict" else "pairs": []})
-    by_identity = {step: (step, item) for step, item in parts(others)}
-    for position, (key, item) in enumerate(pairs):
+    by_identity = {step: (step, part) for step, part in parts(others)}
+    for position, (key, part) in enumerate(pairs):
         identity = _plain_key(key) if by_key else str(position)
         if not by_key:
             by_identity["<key>" + identity] = ("<key %d>" % position, key)
-        by_identity["<item>" + identity] = (key_text(key, position), item)
+        by_identity["<item>" + identity] = (key_text(key, position), part)
     return by_identity
 
 
@@ -1937,27 +2063,45 @@ def describe(node: Any) -> str:
     node = tagged(node)
     if not isinstance(node, dict):
         return _short(node)
-    tag = node["$"]
-    if tag in ("tensor", "array"):
-        return "%s %s%s" % ("a tensor" if tag == "tensor" else "an array", node["dtype"], node["shape"])
-    if tag in ("list", "tuple", "set", "frozenset", "dict"):
-        return "a %s of %d" % (tag, len(node["v"]))
-    if "cls" in node:
-        return "a %s" % str(node["cls"]).rpartition(":")[2]
-    if tag == "call":
-        name = node["call"].get("v") if isinstance(node["call"], dict) else ""
-        if name == "copyreg:__newobj__" and node["args"] and isinstance(node["args"][0], dict):
-            name = node["args"][0].get("v", name)
-        return "a %s" % str(name).rpartition(":")[2].rpartition(".")[2]
-    if tag == "complex":
-        return str(complex(*node["v"]))
-    if tag == "fixture":
-        return "the fixture %s" % node["v"]
-    if tag == "omitted":
-        return "something that was not stored"
-    if tag == "name":
-        return str(node["v"])
-    return "a numpy scalar" if tag == "scalar" else "a %s" % node.get("kind", tag)
+    in_words: Callable[[Any], str] = _IN_WORDS.get(node["$"], lambda node: "a %s" % node["$"])
+    return in_words(node)
+
+
+def _of_class(node: Dict[str, Any]) -> str:
+    return "a %s" % node["cls"].rpartition(":")[2]
+
+
+def _sized(node: Dict[str, Any]) -> str:
+    return "a %s of %d" % (node["$"], len(node["v"]))
+
+
+def _called(node: Dict[str, Any]) -> str:
+    """Name the class of an object that is made by a call, as pickle would make it."""
+    name = node["call"].get("v") if isinstance(node["call"], dict) else ""
+    if name == "copyreg:__newobj__" and node["args"] and isinstance(node["args"][0], dict):
+        name = node["args"][0].get("v", name)
+    return "a %s" % str(name).rpartition(":")[2].rpartition(".")[2]
+
+
+_IN_WORDS: Dict[str, Callable[[Dict[str, Any]], str]] = {
+    "tensor": lambda node: "a tensor %s%s" % (node["dtype"], node["shape"]),
+    "array": lambda node: "an array %s%s" % (node["dtype"], node["shape"]),
+    "scalar": lambda node: "a numpy scalar",
+    "list": _sized,
+    "tuple": _sized,
+    "set": _sized,
+    "frozenset": _sized,
+    "dict": _sized,
+    "object": _of_class,
+    "namedtuple": _of_class,
+    "call": _called,
+    "complex": lambda node: str(complex(*node["v"])),
+    "fixture": lambda node: "the fixture %s" % node["v"],
+    "name": lambda node: str(node["v"]),
+    "make": lambda node: "a %s" % node["kind"],
+    "omitted": lambda node: "something that was not stored",
+}
+"""Tag of a node → what it is called in messages; the others are called by their tags."""
 
 
 def _short(value: Any) -> str:
@@ -1988,7 +2132,7 @@ class Written:
         self._made: List[str] = []
         self._paths: List[str] = []
         self._here = os.path.realpath(os.getcwd())
-        self._named = [str(item) for item in arguments if isinstance(item, (str, PurePath))]
+        self._named = [str(argument) for argument in arguments if isinstance(argument, (str, PurePath))]
         self._before: Dict[str, Tuple[int, int]] = {}
 
     def start(self) -> Written:
@@ -2013,9 +2157,9 @@ class Written:
         if isinstance(path, int):
             return
         name = os.path.realpath(os.fsdecode(path))
-        known = self._made if folder else self._paths
-        if name not in known:
-            known.append(name)
+        noted = self._made if folder else self._paths
+        if name not in noted:
+            noted.append(name)
         parent = os.path.dirname(name)
         if parent not in self._made and self._shown(parent) not in self.folders and os.path.isdir(parent):
             self.folders.append(self._shown(parent))
@@ -2026,7 +2170,7 @@ class Written:
 
     def contents(self) -> Dict[str, Union[str, bytes]]:
         """Return the written files that are left: text where they are text."""
-        found: Dict[str, Union[str, bytes]] = {}
+        texts: Dict[str, Union[str, bytes]] = {}
         for path in self._left():
             try:
                 with open(path, "rb") as file:
@@ -2034,10 +2178,10 @@ class Written:
             except OSError:  # it wrote what nobody may read
                 data = b""
             try:
-                found[self._shown(path)] = data.decode("utf-8")
+                texts[self._shown(path)] = data.decode("utf-8")
             except UnicodeDecodeError:
-                found[self._shown(path)] = data
-        return dict(sorted(found.items()))
+                texts[self._shown(path)] = data
+        return dict(sorted(texts.items()))
 
     def _left(self) -> List[str]:
         """Return the files that are still there, without Python's own caches."""
@@ -2048,17 +2192,17 @@ class Written:
         return os.path.relpath(path, self._here) if inside else path
 
     def _listed(self) -> Dict[str, Tuple[int, int]]:
-        found = {}
+        states = {}
         for name in self._named:
             try:
                 entries = [entry.path for entry in os.scandir(name)] if os.path.isdir(name) else [name]
                 for path in entries[:MOST_ENTRIES]:
                     state = os.stat(path)
                     if os.path.isfile(path):
-                        found[os.path.realpath(path)] = (state.st_mtime_ns, state.st_size)
+                        states[os.path.realpath(path)] = (state.st_mtime_ns, state.st_size)
             except (OSError, ValueError):  # no path after all, or nothing there yet
                 continue
-        return found
+        return states
 
 
 def _heard(event: str, arguments: Sequence[Any]) -> None:
@@ -2067,13 +2211,13 @@ def _heard(event: str, arguments: Sequence[Any]) -> None:
     if watching is None or event not in ("open", "os.rename", "os.mkdir"):
         return
     try:
-        if event == "open" and isinstance(arguments[2], int) and arguments[2] & _WRITING:
+        if event == "open" and arguments[2] & _WRITING:
             watching.note(arguments[0])
         elif event == "os.rename":
             watching.note(arguments[1])
         elif event == "os.mkdir":
             watching.note(arguments[0], folder=True)
-    except Exception:
+    except Exception:  # flags may be None
         return
 
 
@@ -2087,21 +2231,21 @@ def room_to_write(folders: Optional[Sequence[str]]) -> Iterator[None]:
     if folders is None:
         yield
         return
-    here, place = os.getcwd(), tempfile.mkdtemp(prefix="lmr-files-")
+    here, copy = os.getcwd(), tempfile.mkdtemp(prefix="lmr-files-")
     try:
-        _link(here, place)
-        os.chdir(place)
+        _link(here, copy)
+        os.chdir(copy)
         for folder in folders:
             _make_real(folder)
         yield
     finally:
         os.chdir(here)
-        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(copy, ignore_errors=True)
 
 
-def _link(source: str, place: str) -> None:
+def _link(source: str, folder: str) -> None:
     for name in os.listdir(source):
-        os.symlink(os.path.join(source, name), os.path.join(place, name))
+        os.symlink(os.path.join(source, name), os.path.join(folder, name))
 
 
 def _make_real(folder: str) -> None:
@@ -2154,7 +2298,7 @@ class Fixtures:
     ) -> None:
         self.path, self.kinds = path, kinds or {}
         self._names = frozenset(names)
-        self._known: Dict[int, Tuple[str, Any]] = {}
+        self._names_by_id: Dict[int, Tuple[str, Any]] = {}
         self._built: Dict[str, Any] = {}
         self._module: Any = None
 
@@ -2162,8 +2306,8 @@ class Fixtures:
         """Return the fixture that stands for an object of the inputs, by where it is, or None."""
         match = _LAST_STEP.search(as_written(path))
         if match is None or match.group(1) not in self._names or not self._stands_for(match.group(1), value):
-            return self.known(value, path)
-        self._known[id(value)] = (match.group(1), value)
+            return self.named(value, path)
+        self._names_by_id[id(value)] = (match.group(1), value)
         return match.group(1)
 
     def _stands_for(self, name: str, value: Any) -> bool:
@@ -2178,10 +2322,10 @@ class Fixtures:
         except (Unstorable, TooLarge):
             return True
 
-    def known(self, value: Any, path: str) -> Optional[str]:
+    def named(self, value: Any, path: str) -> Optional[str]:
         """Return the fixture that an object was found or built for, or None. Of an outcome, only this counts."""
-        found = self._known.get(id(value))
-        return None if found is None else found[0]
+        fixture = self._names_by_id.get(id(value))
+        return None if fixture is None else fixture[0]
 
     def build(self, name: str) -> Any:
         """Return the object of a fixture, one for all places. Raises LookupError, and what the function raises."""
@@ -2190,7 +2334,7 @@ class Fixtures:
             if function is None:
                 raise LookupError("unit_test/fixtures.py has no function %s" % name)
             self._built[name] = function()
-            self._known[id(self._built[name])] = (name, self._built[name])
+            self._names_by_id[id(self._built[name])] = (name, self._built[name])
         return self._built[name]
 
     def functions(self) -> Dict[str, Any]:
@@ -2199,14 +2343,14 @@ class Fixtures:
             if self.path is None:
                 raise LookupError("it takes unit_test/fixtures.py to build a fixture")
             self._module = load_helper(self.path)
-        return {name: item for name, item in vars(self._module).items() if inspect.isfunction(item)}
+        return {name: value for name, value in vars(self._module).items() if inspect.isfunction(value)}
 
 
 class Inputs:
     """The parts that a call may change, and their document from before it.
 
     Args:
-        known: object and path → its fixture, or None.
+        fixture_of: object and path → its fixture, or None.
         gradients: whether gradients belong to the outcome.
         written: the files that the call writes, where they belong to the outcome.
     """
@@ -2217,24 +2361,24 @@ class Inputs:
         document: Document,
         limit: int = DEFAULT_LIMIT,
         skip: Iterable[str] = (),
-        known: Optional[Callable[[Any, str], Optional[str]]] = None,
+        fixture_of: Optional[Callable[[Any, str], Optional[str]]] = None,
         gradients: bool = False,
         written: Optional[Written] = None,
     ) -> None:
         self.parts, self.document, self.limit = parts, document, limit
-        self.skip, self.known, self.gradients, self.written = tuple(skip), known, gradients, written
+        self.skip, self.fixture_of, self.gradients, self.written = tuple(skip), fixture_of, gradients, written
 
     def encode(self, value: Any) -> Document:
         """Encode a part of the outcome. Objects of fixtures are known by their identity."""
-        return encode(value, self.limit, self.skip, self.known)
+        return encode(value, self.limit, self.skip, self.fixture_of)
 
     def _after(self, function: Any) -> Dict[str, Any]:
         """Return the parts that differ from before, as they are now, and the files that were written."""
-        found: Dict[str, Any] = {}
+        effects: Dict[str, Any] = {}
         if self.written is not None:
             self.written.stop()
             contents = self.written.contents()
-            found = {FILES: contents} if contents else {}
+            effects = {FILES: contents} if contents else {}
         now = dict(self.parts)
         now.update({name: value for name, value in closure(function).items() if name in now})
         later = self.encode(now)
@@ -2243,8 +2387,8 @@ class Inputs:
         for name in names:
             if not name.startswith(GLOBAL):
                 prefix = "" if name in more_than_grads else GRAD
-                found[VALUE_ARGUMENT if name == VALUE and not prefix else prefix + name] = now[name]
-        return found
+                effects[VALUE_ARGUMENT if name == VALUE and not prefix else prefix + name] = now[name]
+        return effects
 
     def ended(self, function: Any, value: Any, error: Optional[BaseException] = None) -> Document:
         """Return the outcome of a call that returned or raised. Raises Unstorable, TooLarge."""
@@ -2253,7 +2397,7 @@ class Inputs:
             root[GRADIENTS] = gradients(self.parts, value)
         return self.encode(dict(root, **self._after(function)))
 
-    def generated(self, function: Any, items: List[Document], end: Optional[Document]) -> Document:
+    def generated(self, function: Any, yielded: List[Document], end: Optional[Document]) -> Document:
         """Return the outcome of a generator.
 
         Args:
@@ -2261,11 +2405,11 @@ class Inputs:
             end: its return value when it was exhausted, else None.
         """
         after = self.encode(self._after(function))
-        whole = _combine([*items, after, *([end] if end is not None else [])])
-        tree: Dict[str, Any] = {VALUE: whole.tree[: len(items)], EXHAUSTED: end is not None}
+        whole = _combine([*yielded, after, *([end] if end is not None else [])])
+        tree: Dict[str, Any] = {VALUE: whole.tree[: len(yielded)], EXHAUSTED: end is not None}
         if end is not None:
             tree[RETURNED] = whole.tree[-1]
-        return Document(dict(tree, **whole.tree[len(items)]), whole.buffers, whole.omitted)
+        return Document(dict(tree, **whole.tree[len(yielded)]), whole.buffers, whole.omitted)
 
 
 def changed_parts(inputs: Document, expected: Document) -> List[str]:
@@ -2276,12 +2420,12 @@ def changed_parts(inputs: Document, expected: Document) -> List[str]:
     return [name for name in names if name in expected.tree]
 
 
-def _combine(items: List[Document]) -> Document:
+def _combine(documents: List[Document]) -> Document:
     """Make one list document of several documents that share nothing."""
     buffers: Dict[str, Buffer] = {}
     omitted: List[Omitted] = []
     trees, next_id = [], 0
-    for document in items:
+    for document in documents:
         tree = json.loads(json.dumps(document.tree))
         first_id, first_file = next_id, len(buffers)
         buffers.update((str(first_file + int(name)), buffer) for name, buffer in document.buffers.items())
@@ -2350,7 +2494,7 @@ def repeat(
             values,
             Document(before, inputs.buffers),
             limit,
-            known=built.known,
+            fixture_of=built.named,
             gradients=setting.gradients,
             written=None if setting.files is None else Written(values.values()).start(),
         )
@@ -2394,7 +2538,7 @@ class _Plain(Decoder):
         if isinstance(node, dict) and "$" in node:
             if node["$"] in NOT_PLAIN or node.get("cls") not in (None, "matrix"):
                 raise BadDocument("a checker sees plain values only, and this holds a %s" % node["$"])
-            if node["$"] == "ref" and node["id"] not in self.known:
+            if node["$"] == "ref" and node["id"] not in self.values:
                 return self.node(self.by_id[node["id"]])  # the first place lies outside of this part
         return super().node(node)
 
@@ -2441,48 +2585,44 @@ def find(tree: ast.Module, qualname: str, line: int = 0, nth: int = 0) -> Tuple[
 
     Of several definitions of the name, ``line`` or ``nth`` (from 1) selects one; the last otherwise.
     """
-    found = definitions(tree, qualname)
-    if not found:
+    matches = definitions(tree, qualname)
+    if not matches:
         raise TargetNotFound("there is no function %s" % qualname)
+    if nth > len(matches):
+        raise TargetNotFound("there are %d functions %s, not %d" % (len(matches), qualname, nth))
     if nth:
-        if nth > len(found):
-            raise TargetNotFound("there are %d functions %s, not %d" % (len(found), qualname, nth))
-        return found[nth - 1]
-    if line:
-        exact = [path for path in found if def_line(path[-1]) == line]
-        if not exact and len(found) > 1:
-            raise TargetNotFound("there is no function %s at line %d" % (qualname, line))
-        found = exact or found
-    return found[-1]
+        return matches[nth - 1]
+    at_line = [path for path in matches if def_line(path[-1]) == line]
+    if line and not at_line and len(matches) > 1:
+        raise TargetNotFound("there is no function %s at line %d" % (qualname, line))
+    return (at_line or matches)[-1]
 
 
 def definitions(tree: ast.Module, qualname: str) -> List[Tuple[ast.stmt, ...]]:
     """List the functions of a name, each with the definitions around it, outermost first."""
-    found = _definitions(tree, qualname.split("."), ())
-    return [path for path in found if isinstance(path[-1], FUNCTIONS)]
+    paths: List[Tuple[ast.AST, ...]] = [(tree,)]
+    for name in qualname.split("."):
+        paths = [(*path, node) for path in paths for node in _defined_in(path[-1]) if node.name == name]
+    return [cast(Tuple[ast.stmt, ...], path[1:]) for path in paths if isinstance(path[-1], FUNCTIONS)]
 
 
-def _definitions(
-    parent: ast.AST, names: List[str], above: Tuple[ast.stmt, ...]
-) -> Iterator[Tuple[ast.stmt, ...]]:
+def _defined_in(parent: ast.AST) -> Iterator[Any]:
+    """Yield the functions and classes in a body, those in its branches and loops too."""
     for node in ast.iter_child_nodes(parent):
         if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-            if node.name == names[0] and len(names) == 1:
-                yield (*above, node)
-            elif node.name == names[0]:
-                yield from _definitions(node, names[1:], (*above, node))
+            yield node
         elif isinstance(node, (ast.stmt, ast.ExceptHandler)) or type(node).__name__ == "match_case":
-            yield from _definitions(node, names, above)
+            yield from _defined_in(node)
 
 
 def def_line(node: Any) -> int:
     """Return the line of the ``def`` itself; before Python 3.8 a node's line is that of its first decorator."""
-    last_decorator = max([last_line(item) for item in node.decorator_list] or [0])
-    return int(max(node.lineno, last_decorator + 1)) if last_decorator >= node.lineno else int(node.lineno)
+    last_decorator = max(map(last_line, node.decorator_list), default=0)
+    return int(node.lineno if node.lineno > last_decorator else last_decorator + 1)
 
 
 def last_line(node: Any) -> int:
-    return max(getattr(item, "lineno", 0) for item in ast.walk(node))
+    return max(getattr(part, "lineno", 0) for part in ast.walk(node))
 
 
 def closure_factory(tree: ast.Module, target: Any, filename: str, free: Sequence[str]) -> CodeType:
@@ -2496,9 +2636,8 @@ def closure_factory(tree: ast.Module, target: Any, filename: str, free: Sequence
     text = "def __lmr_outer__(%s):\n    def %s(): pass\n    return %s\n"
     outer: Any = ast.parse(text % (", ".join(names), target.name, target.name), filename)
     outer.body[0].body[0] = target
-    outer.body[:0] = [
-        item for item in tree.body if isinstance(item, ast.ImportFrom) and item.module == "__future__"
-    ]
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    outer.body[:0] = [node for node in imports if node.module == "__future__"]
     return compile(outer, filename, "exec", dont_inherit=True)
 
 
@@ -2510,7 +2649,7 @@ _FACTORIES = """
     randint_like randn randn_like randperm range scalar_tensor sparse_coo_tensor tensor tril_indices triu_indices
     zeros zeros_like
 """
-_METHODS = "to new_empty new_empty_strided new_full new_ones new_tensor new_zeros"
+_METHODS = "new_empty new_empty_strided new_full new_ones new_tensor new_zeros"
 _ANSWERS: Dict[str, Any] = {
     "current_device": 0, "empty_cache": None, "get_arch_list": [], "get_device_capability": (8, 0),
     "get_device_name": "CPU", "init": None, "ipc_collect": None, "is_bf16_supported": True,
@@ -2538,46 +2677,54 @@ def use_cpu_for_cuda() -> None:
     if hasattr(torch.cuda, "__lmr_cpu__"):
         return
     torch.cuda.__lmr_cpu__ = True
-
-    def on_cpu(value: Any) -> Any:
-        if isinstance(value, str):
-            return "cpu" if value.partition(":")[0] == "cuda" else value.replace("torch.cuda.", "torch.")
-        return torch.device("cpu") if isinstance(value, torch.device) and value.type == "cuda" else value
-
-    def device_on_cpu(value: Any) -> Any:
-        # `.to(0)`: the number of a GPU. True and False are numbers, too, and stay.
-        return "cpu" if type(value) is int else on_cpu(value)
-
-    def wrapped(owner: Any, name: str, positional: Any = None) -> None:
-        function = getattr(owner, name, None)
-        if function is None:  # in another version of PyTorch
-            return
-
-        @functools.wraps(function)
-        def call(*args: Any, **kwargs: Any) -> Any:
-            for key in ("device", "map_location"):
-                if key in kwargs:
-                    kwargs[key] = device_on_cpu(kwargs[key])
-            return function(*(map(positional, args) if positional else args), **kwargs)
-
-        setattr(owner, name, call)
-
     for name in _FACTORIES.split():
-        wrapped(torch, name)
+        _convert_devices(torch, name)
     for name in _METHODS.split():
-        wrapped(torch.Tensor, name, device_on_cpu if name == "to" else None)
-    wrapped(torch.nn.Module, "to", device_on_cpu)
-    wrapped(torch.nn.Module, "to_empty", device_on_cpu)
-    wrapped(torch.Tensor, "type", on_cpu)
-    wrapped(torch, "set_default_tensor_type", on_cpu)
-    wrapped(torch, "set_default_device", device_on_cpu)
-    wrapped(torch, "load", on_cpu)
+        _convert_devices(torch.Tensor, name)
+    for owner, name, convert in (
+        (torch.Tensor, "to", _device_on_cpu),
+        (torch.nn.Module, "to", _device_on_cpu),
+        (torch.nn.Module, "to_empty", _device_on_cpu),
+        (torch.Tensor, "type", _on_cpu),
+        (torch, "set_default_tensor_type", _on_cpu),
+        (torch, "set_default_device", _device_on_cpu),
+        (torch, "load", _on_cpu),
+    ):
+        _convert_devices(owner, name, convert)
     load = torch.load
     torch.load = lambda *args, **kwargs: load(
         *args, **dict({} if args[1:] else {"map_location": "cpu"}, **kwargs)
     )
     torch.Tensor.cuda = torch.Tensor.pin_memory = lambda self, *args, **kwargs: self
     _answer_queries(torch)
+
+
+def _on_cpu(value: Any) -> Any:
+    """Return the CPU for a device or type of tensors that is CUDA's; anything else as it is."""
+    torch: Any = sys.modules["torch"]
+    if isinstance(value, str):
+        return "cpu" if value.partition(":")[0] == "cuda" else value.replace("torch.cuda.", "torch.")
+    return torch.device("cpu") if isinstance(value, torch.device) and value.type == "cuda" else value
+
+
+def _device_on_cpu(value: Any) -> Any:
+    # `.to(0)`: the number of a GPU. True and False are numbers, too, and stay.
+    return "cpu" if type(value) is int else _on_cpu(value)
+
+
+def _convert_devices(owner: Any, name: str, convert: Callable[[Any], Any] = lambda value: value) -> None:
+    """Wrap a function that takes a device by keyword. ``convert``: what is done to its positional arguments."""
+    function = getattr(owner, name, None)
+    if function is None:  # in another version of PyTorch
+        return
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        for key in kwargs.keys() & {"device", "map_location"}:
+            kwargs[key] = _device_on_cpu(kwargs[key])
+        return function(*map(convert, args), **kwargs)
+
+    setattr(owner, name, call)
 
 
 def _answer_queries(torch: Any) -> None:
@@ -2631,8 +2778,8 @@ class Target:
     ) -> None:
         self.path = os.path.join(str(root), *goal_file.split("/"))
         self.qualname, self.nth = qualname, nth
-        places = [os.path.join(str(root), item) if item else str(root) for item in sys_path]
-        sys.path[:0] = places + ([] if module else [os.path.dirname(self.path)])
+        folders = [os.path.join(str(root), folder) if folder else str(root) for folder in sys_path]
+        sys.path[:0] = folders + ([] if module else [os.path.dirname(self.path)])
         if module:
             self.module: Any = importlib.import_module(module)
         else:
@@ -2643,29 +2790,29 @@ class Target:
     def function(self, free: Dict[str, Any]) -> Any:
         """Return the function without its decorators; a nested one is built with the given free variables."""
         names = self.qualname.split(".")
-        found: Any = self.module
+        value: Any = self.module
         for name in names:
-            found = vars(found).get(name) if isinstance(found, (type, types.ModuleType)) else None
+            value = vars(value).get(name) if isinstance(value, (type, types.ModuleType)) else None
         for name in ("__func__", "fget", "func"):
-            found = getattr(found, name, None) or found
-        if callable(found) and not self.nth and not free:
-            found = inspect.unwrap(found, stop=lambda item: hasattr(item, "__lmr_watched__"))
-            code = getattr(inspect.unwrap(found), "__code__", None)
+            value = getattr(value, name, None) or value
+        if callable(value) and not self.nth and not free:
+            value = inspect.unwrap(value, stop=lambda wrapped: hasattr(wrapped, "__lmr_watched__"))
+            code = getattr(inspect.unwrap(value), "__code__", None)
             if code and code.co_name == names[-1] and os.path.samefile(code.co_filename, self.path):
-                return found
+                return value
         return self._from_source(free)
 
     def _from_source(self, free: Dict[str, Any]) -> Any:
         with open(self.path, "rb") as file:
             tree = ast.parse(file.read(), self.path)
-        found = definitions(tree, self.qualname)
-        if len(found) < max(1, self.nth):
+        matches = definitions(tree, self.qualname)
+        if len(matches) < max(1, self.nth):
             raise LookupError("there is no function %s in %s" % (self.qualname, self.path))
-        above, target = found[self.nth - 1][:-1], found[self.nth - 1][-1]
+        above, target = matches[self.nth - 1][:-1], matches[self.nth - 1][-1]
         target.decorator_list = []  # type: ignore[attr-defined]
         if above and isinstance(above[-1], ast.ClassDef):
             free = dict(free, __class__=vars(self.module).get(self.qualname.split(".")[0]))
-        free = {name: item for name, item in free.items() if name != target.name}  # type: ignore[attr-defined]
+        free = {name: value for name, value in free.items() if name != target.name}  # type: ignore[attr-defined]
         space = self.module.__dict__
         exec(closure_factory(tree, target, self.path, list(free)), space)
         made = space.pop("__lmr_outer__")(**free)
@@ -2689,11 +2836,11 @@ def check(
     shown = "".join(traceback.format_exception(type(raised), raised, raised.__traceback__)) if raised else ""
     problems = ["%s: %s" % (made.status, raised)]
     if made.document is not None:
-        problems = [str(item) for item in compare(expected, made.document, checkers)]
-        for path, item in checkers.items():
-            if item["kind"] == "custom":
+        problems = [str(difference) for difference in compare(expected, made.document, checkers)]
+        for path, checker in checkers.items():
+            if checker["kind"] == "custom":
                 functions = load_checkers(custom)
-                message = verdict(functions, item["function"], expected, made.document, path)
+                message = verdict(functions, checker["function"], expected, made.document, path)
                 problems += ["%s: %s" % (path, message)] if message else []
     if problems:
         text = "\n  ".join(problems)

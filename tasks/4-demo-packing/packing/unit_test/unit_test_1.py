@@ -23,13 +23,13 @@ sys.dont_write_bytecode = True
 # Relative and absolute tolerances: another order of operations, number of threads or BLAS changes the last digits. A part
 # has that of its path, else of what is above it, else of "*". Everything that is no float has to be equal.
 CASES = {
-    'case_1': {  # call 8: the only one with power: above 1, valley=False; 3 mutants fail only here; runs lines that …
+    'case_1': {  # call 8: 3 mutants fail only here; takes a path of its own; query: 'Zopome risuta doluve dobave …
     },
     'case_2': {  # call 22: 3 mutants fail only here; query: text of 56 characters, budget=54, template=3 and 5 more
     },
-    'case_3': {  # call 27: the only one with template: one; 4 mutants fail only here; query: text of 105 characters, …
+    'case_3': {  # call 27: 3 mutants fail only here; query: text of 105 characters, budget=100, template=1 and 5 more
     },
-    'case_4': {  # call 41: the only one with template: zero; 10 mutants fail only here; runs lines that no other …
+    'case_4': {  # call 41: 10 mutants fail only here; takes a path of its own; query: text of 84 characters, …
     },
 }
 

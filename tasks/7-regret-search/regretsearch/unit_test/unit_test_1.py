@@ -29,15 +29,15 @@ EVERYWHERE = {
     'self': {'kind': 'ignore'},  # not compared: the original changes it by the way
 }
 CASES = {
-    'case_1': {  # call 24: the only one with self.limit=6.0; 2 mutants fail only here; self.model.end=4, …
+    'case_1': {  # call 24: 3 mutants fail only here; self.model.end=4, self.budget=40, self.longest=12 and 8 more
         **EVERYWHERE,
         '*': {'kind': 'allclose', 'rtol': 1e-07, 'atol': 1e-09},  # every float that is not named: usual for its element type
     },
-    'case_2': {  # call 51: the only one with self.skipped: one; 1 mutant fails only here; self.model.end=4, …
+    'case_2': {  # call 51: 1 mutant fails only here; self.model.end=4, self.budget=60, self.longest=12 and 8 more
         **EVERYWHERE,
         '*': {'kind': 'allclose', 'rtol': 1e-07, 'atol': 1e-09},  # every float that is not named: usual for its element type
     },
-    'case_3': {  # call 66: 5 mutants fail only here; self.model.end=4, self.budget=60, self.longest=12 and 8 more
+    'case_3': {  # call 66: 2 mutants fail only here; self.model.end=4, self.budget=60, self.longest=12 and 8 more
         **EVERYWHERE,
         '*': {'kind': 'allclose', 'rtol': 1e-07, 'atol': 1e-09},  # every float that is not named: usual for its element type
     },
@@ -45,24 +45,24 @@ CASES = {
         **EVERYWHERE,
         '*': {'kind': 'allclose', 'rtol': 1e-07, 'atol': 1e-09},  # every float that is not named: usual for its element type
     },
-    'case_5': {  # call 76: the only one with self.discount=0.5, self.longest=4, self.shortest: one; 1 mutant fails …
+    'case_5': {  # call 76: self.model.end=4, self.budget=30, self.longest=4 and 8 more
         **EVERYWHERE,
         '*': {'kind': 'allclose', 'rtol': 1e-07, 'atol': 1e-09},  # every float that is not named: usual for its element type
     },
-    'case_6': {  # call 123: the only one with self.discount=0.3, self.limit=3.0, self.power=1.0; 3 mutants fail only …
+    'case_6': {  # call 115: 2 mutants fail only here; self.model.end=4, self.budget=50, self.longest=12 and 8 more
         **EVERYWHERE,
         '*': {'kind': 'allclose', 'rtol': 1e-07, 'atol': 1e-09},  # every float that is not named: usual for its element type
     },
-    'case_7': EVERYWHERE,  # call 145: the only one with self.budget: zero; 1 mutant fails only here; self.model.end=3, …
-    'case_8': {  # call 146: the only one with self.budget: one; 2 mutants fail only here; self.model.end=3, …
+    'case_7': EVERYWHERE,  # call 145: 1 mutant fails only here; self.model.end=3, self.budget=0, self.longest=12 and 8 more
+    'case_8': {  # call 146: 6 mutants fail only here; self.model.end=3, self.budget=1, self.longest=12 and 8 more
         **EVERYWHERE,
         '*': {'kind': 'allclose', 'rtol': 1e-07, 'atol': 1e-09},  # every float that is not named: usual for its element type
     },
-    'case_9': {  # call 147: 3 mutants fail only here; self.model.end=3, self.budget=3, self.longest=12 and 8 more
+    'case_9': {  # call 147: 1 mutant fails only here; self.model.end=3, self.budget=3, self.longest=12 and 8 more
         **EVERYWHERE,
         '*': {'kind': 'allclose', 'rtol': 1e-07, 'atol': 1e-09},  # every float that is not named: usual for its element type
     },
-    'case_10': {  # call 148: the only one with self.model.end=2, self.shortest: zero; 2 mutants fail only here; …
+    'case_10': {  # call 148: 2 mutants fail only here; self.model.end=2, self.budget=2, self.longest=12 and 8 more
         **EVERYWHERE,
         '*': {'kind': 'allclose', 'rtol': 1e-07, 'atol': 1e-09},  # every float that is not named: usual for its element type
     },

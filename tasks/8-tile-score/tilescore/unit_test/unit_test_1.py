@@ -23,10 +23,10 @@ sys.dont_write_bytecode = True
 # Relative and absolute tolerances: another order of operations, number of threads or BLAS changes the last digits. A part
 # has that of its path, else of what is above it, else of "*". Everything that is no float has to be equal.
 CASES = {
-    'case_1': {  # call 2: the only one with hypotheses of size none; 1 mutant fails only here; runs lines that no …
+    'case_1': {  # call 2: 1 mutant fails only here; takes a path of its own; hypotheses: list of 0, references: list …
         '*': (1e-07, 1e-09),  # every float that is not named: usual for its element type
     },
-    'case_2': {  # call 3: the only one with hypotheses: with blanks in a row or at an end; repeats lines that no …
+    'case_2': {  # call 3: takes a path of its own; hypotheses: list of 2, references: list of 2, references[0]: list …
         '*': (1e-07, 1e-09),  # every float that is not named: usual for its element type
     },
     'case_3': {  # call 4: 1 mutant fails only here; hypotheses: list of 3, references: list of 3, references[0]: …
@@ -35,19 +35,19 @@ CASES = {
     'case_4': {  # call 5: 1 mutant fails only here; hypotheses: list of 3, references: list of 3, references[0]: …
         '*': (1e-07, 1e-09),  # every float that is not named: usual for its element type
     },
-    'case_5': {  # call 12: the only one with drift=3.0; hypotheses: list of 10, references: list of 10, …
+    'case_5': {  # call 12: hypotheses: list of 10, references: list of 10, references[0]: list of 1 and 1 more
         '*': (1e-07, 1e-09),  # every float that is not named: usual for its element type
     },
-    'case_6': {  # call 14: the only one with disorder=0.9; hypotheses: list of 10, references: list of 10, …
+    'case_6': {  # call 14: hypotheses: list of 10, references: list of 10, references[0]: list of 1 and 1 more
         '*': (1e-07, 1e-09),  # every float that is not named: usual for its element type
         'value[1][2]': (1e-07, 1e-10),  # in proportion to its size
     },
-    'case_7': {  # call 15: the only one with beta=0.4, disorder=0.5, drift=1.0; 1 mutant fails only here; …
+    'case_7': {  # call 15: 1 mutant fails only here; hypotheses: list of 10, references: list of 10, references[0]: …
         '*': (1e-07, 1e-09),  # every float that is not named: usual for its element type
     },
     'case_8': {  # call 17: 1 mutant fails only here; hypotheses: list of 1, references: list of 0
     },
-    'case_9': {  # call 19: the only one with references of size one, references[0] of size none; hypotheses: list of 1
+    'case_9': {  # call 19: hypotheses: list of 1, references: list of 1, references[0]: list of 0
     },
 }
 
