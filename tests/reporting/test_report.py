@@ -11,6 +11,7 @@ import pytest
 from lmr_author.cli.app import main
 from lmr_author.core import files
 from lmr_author.core.task import Task
+from lmr_author.release.reporting.page import percent
 from lmr_author.release.reporting.report import report
 from lmr_author.release.review.checklist import HUMAN
 from lmr_author.release.review.review import save_review
@@ -113,6 +114,10 @@ def test_reviews_are_one_table_with_disputed_items_first(task: Task, tmp_path: P
     assert "by cy" in text and "disputed: core" in text
     asked = [question.question for question in HUMAN]
     assert min(asked, key=text.index) == next(one.question for one in HUMAN if one.id == "core")
+
+
+def test_a_share_is_rounded_down_as_in_evaluate() -> None:
+    assert [percent(share) for share in (26 / 28, 0.9, 1, None)] == ["92%", "90%", "100%", "–"]
 
 
 def hostile(task: Task) -> None:

@@ -17,6 +17,7 @@ from markupsafe import Markup
 from lmr_author import __version__
 from lmr_author.core import resources
 from lmr_author.core.texts import size_text
+from lmr_author.proof.evaluation.wrong_versions import whole_percent
 from lmr_author.release.reporting import code
 
 _ADDRESS = re.compile(r"^https?://[^\s<>\"'`]+$", re.I)
@@ -78,5 +79,5 @@ def prose(text: str) -> Markup:
 
 
 def percent(share: Any) -> str:
-    """Format a share as a percentage; an en dash for None."""
-    return f"{share:.0%}" if isinstance(share, (int, float)) else "–"
+    """Format a share as `evaluate` does; an en dash for None."""
+    return whole_percent(share) if isinstance(share, (int, float)) else "–"
