@@ -147,6 +147,7 @@ def test_calls_of_a_file_are_counted_once_each() -> None:
         ("return x.to('cuda' if gpu else 'cpu')", False),
         ("return x.to('cuda') if torch.cuda.is_available() else x", False),
         ("return y.cuda() if x.is_cuda else y", False),
+        ("from torch.cuda import is_available\n    return y.cuda() if is_available() else y", False),
         ("assert x.is_cuda; return y.cuda()", True),
     ],
 )

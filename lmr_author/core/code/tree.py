@@ -385,11 +385,11 @@ def lines_on_gpu(function: ast.AST) -> set[int]:
 
 def _asks(nodes: list[ast.AST]) -> bool:
     """Return True where a function asks for a GPU or a tensor's device; an ``assert`` does not ask but demands."""
-    asking = {node for node in nodes if isinstance(node, ast.Attribute)}
+    asking = {node for node in nodes if isinstance(node, ast.Attribute | ast.Name)}
     for demand in nodes:
         if isinstance(demand, ast.Assert):
             asking.difference_update(ast.walk(demand))
-    return not {"is_available", "is_cuda"}.isdisjoint(node.attr for node in asking)
+    return not {"is_available", "is_cuda"}.isdisjoint(map(last_name, asking))
 
 
 def _gpu_lines(nodes: list[ast.AST]) -> Iterator[int]:
