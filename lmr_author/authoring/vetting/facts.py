@@ -117,8 +117,8 @@ def _similar(title: str, citations: Sequence[Citation]) -> list[Citation]:
     for citation in citations:
         matcher.set_seq1(_squeezed(citation.title))
         is_long = min(len(citation.title.split()), len(title.split())) >= 3
-        if is_long and not citation.software and matcher.ratio() >= LIKE:
-            similar.append((matcher.ratio(), citation))
+        if is_long and not citation.software and (likeness := matcher.ratio()) >= LIKE:
+            similar.append((likeness, citation))
     return [citation for _, citation in sorted(similar, key=lambda pair: -pair[0])]
 
 

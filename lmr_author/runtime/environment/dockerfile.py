@@ -43,12 +43,11 @@ def write_dockerfile(
         lock = files.read_text_or_empty(task.lock)
         pinned, compiled = lock_file.is_pinned(lock), lock_file.compiled(lock)
         text = render(detected.needs, detected.base, detected.name, pinned=pinned, compiled=compiled)
+        if not dry_run and not task.dockerignore.is_file():
+            files.write_text(task.dockerignore, render_dockerignore(detected.name))
         return Written(detected, text), replace(provenance.load(task).environment, base_image=detected.base)
 
-    written = generate(task, task.dockerfile, make, force=force, dry_run=dry_run)
-    if not dry_run and not task.dockerignore.is_file():
-        files.write_text(task.dockerignore, render_dockerignore(written.detected.name))
-    return written
+    return generate(task, task.dockerfile, make, force=force, dry_run=dry_run)
 
 
 def render(

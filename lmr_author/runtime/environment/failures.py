@@ -286,7 +286,7 @@ def _is_locked(fix: Fix | None, lock: str) -> bool:
     """Return whether all that a fix would add is locked already, and only the environment lacks it."""
     if fix is None or fix.kind != "requirements":
         return False
-    return lock_file.requirements(lock).keys() >= set(map(canonicalize_name, fix.names))
+    return lock_file.requirements(lock).keys() >= set(map(package_of, fix.names))
 
 
 def local_repair(explanation: Explanation, python: Path | None = None, made_by: Sequence[str] = ()) -> str:

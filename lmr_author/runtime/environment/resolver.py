@@ -142,10 +142,10 @@ def excluded(base: BaseImageOrigin, needs: Needs, declared: Sequence[Declared]) 
     of this machine then has none to bring it.
     """
     old = bool(base.torch) and Version(base.torch) < Version("2.0")
-    of_torch = frozenset({"typing-extensions"}) if old else names("torch_needs")
-    if not needs.torch:
-        of_torch = frozenset()
-    excluded_names = TORCH_FAMILY | names("backports") | (of_torch - {each.name for each in declared})
+    excluded_names = TORCH_FAMILY | names("backports")
+    if needs.torch:
+        of_torch = frozenset({"typing-extensions"}) if old else names("torch_needs")
+        excluded_names |= of_torch - {each.name for each in declared}
     # Torch brings CUDA's libraries; they stay the base image's, like torch itself.
     for part in names("cuda_parts"):
         excluded_names |= {f"nvidia-{part}-cu11", f"nvidia-{part}-cu12", f"nvidia-{part}-cu13"}
