@@ -18,7 +18,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from lmr_author.release.review.checklist import template
@@ -46,7 +46,6 @@ class Verb:
         stage: the state of the folder before, one of :data:`STAGES`.
         words: its arguments.
         place: where it is run, below the folder.
-        prepared: changes the folder before it is killed.
         resumes: the second run uses what the first one found out until then, so that their result may differ.
     """
 
@@ -54,7 +53,6 @@ class Verb:
     stage: str
     words: tuple[str, ...]
     place: str = TASK
-    prepared: Callable[[Path], None] = field(default=lambda _: None)
     resumes: bool = False
 
 
@@ -69,14 +67,6 @@ STAGES: dict[str, tuple[str, ...]] = {
 _EXPORT = ("export", "tasks", "--force", "--out", "out", "--to")
 
 
-def _spoil(folder: Path) -> None:
-    path = folder / TASK / "info.json"
-    text = path.read_text().replace('"instance_id": 1,', '"instance_id": "1",')
-    path.write_text(text)
-    (folder / TASK / "small-repo" / "pkg" / "__pycache__").mkdir()
-    (folder / TASK / "small-repo" / "pkg" / "__pycache__" / "losses.cpython-311.pyc").write_bytes(b"x")
-
-
 VERBS = (
     Verb("new-task", "nothing", ("new-task", "paper.pdf", "--repo", "./code", "--title", "T", "--year", "2023",
          "--name", "x", "--id", "1", "--offline", "--no-input"), "."),
@@ -87,7 +77,6 @@ VERBS = (
     Verb("record", "masked", STAGES["recorded"], resumes=True),
     Verb("evaluate", "recorded", ("evaluate", "--repeats", "1")),
     Verb("judge --predictions", "recorded", ("judge", "tasks", "--predictions", "answers.jsonl"), "."),
-    Verb("validate --fix", "masked", ("validate", "--fix"), prepared=_spoil),
     Verb("validate", "many", ("validate", "tasks", "--jobs", "2"), "."),
     Verb("review", "recorded", ("review", "--reviewer", "Ann", "--answers", "../../answers.json")),
     Verb("vet", "recorded", ("vet", "--offline", "--no-input")),
@@ -182,7 +171,6 @@ class Range:
     def _copy(self, verb: Verb) -> Path:
         trial = self._folder / f"kill-{uuid.uuid4().hex[:12]}"
         shutil.copytree(self._stage(verb.stage), trial, symlinks=True)
-        verb.prepared(trial)
         return trial
 
     def _stage(self, name: str) -> Path:

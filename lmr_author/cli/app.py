@@ -11,7 +11,6 @@ from typer import Option
 from typer.main import get_command
 
 from lmr_author import __version__
-from lmr_author.cli import former, ui
 from lmr_author.cli.boundary import guarded, prepare_streams
 from lmr_author.cli.commands import group, load
 from lmr_author.core.errors import EXIT_INTERRUPTED, UsageError
@@ -129,7 +128,6 @@ def run(arguments: list[str]) -> int:
     usage_errors: Any = next(cls for cls in typer.BadParameter.__mro__ if cls.__name__ == "ClickException")
     program: Any = app
     name = "lmr-author"
-    arguments = _as_now_spelt(arguments)
     if arguments and arguments[0] in VERBS:
         # Not by way of the group: typer loads pydantic to read the group's own options, also for a --help.
         program, name, arguments = command(arguments[0]), f"{name} {arguments[0]}", arguments[1:]
@@ -147,27 +145,6 @@ def run(arguments: list[str]) -> int:
     return result if isinstance(result, int) else 0
 
 
-def _as_now_spelt(arguments: list[str]) -> list[str]:
-    """Return the arguments with former options replaced, and say how they are spelt now."""
-    if not arguments:
-        return []
-    verb, *words = arguments
-    end = words.index("--") if "--" in words else len(words)
-    typed, spelt, new_verb = iter(words[:end]), list[str](), verb
-    for word in typed:
-        option, equals, value = word.partition("=")
-        if (verb, option) not in former.OPTIONS:
-            spelt.append(word)
-            continue
-        new_verb, new = former.OPTIONS[verb, option]
-        ui.note(f"`{verb} {option}` is now `{f'{new_verb} {new}'.rstrip()}`")
-        if new.endswith("="):
-            spelt.append(new + (value if equals else next(typed, "")))
-        elif new:
-            spelt.append(new + equals + value)
-    return [new_verb, *spelt, *words[end:]]
-
-
 def _usage_error(error: Any, verb: str, arguments: list[str]) -> UsageError:
     """Return the error for a mistake that click found on the command line."""
     message = error.format_message().replace("Value error, ", "").rstrip(".")
@@ -175,11 +152,6 @@ def _usage_error(error: Any, verb: str, arguments: list[str]) -> UsageError:
     close = getattr(error, "possibilities", None)
     if error.ctx:
         verb = error.ctx.command_path
-    option = verb.removeprefix("lmr-author "), getattr(error, "option_name", "")
-    if option in former.GONE:
-        return UsageError(
-            f"`{' '.join(option)}` is gone", f"lmr-author {former.in_place_of(option, arguments)}"
-        )
     guess = f"did you mean {' or '.join(sorted(close)[:3])}? " if close else ""
     dashed = next((word for word in arguments if word.startswith("-") and "::" in word), "")
     if dashed and type(error).__name__ == "NoSuchOption":

@@ -21,7 +21,6 @@ def explain(
 ) -> int:
     """Explain a check: the defect it finds, and why it matters. Without a code, list all checks."""
     from lmr_author.proof.checks.registry import ALL_CHECKS, GROUPS, matching
-    from lmr_author.proof.validation.repair import FIXES
 
     every = code.strip().lower() in ("", "all")
     checks = ALL_CHECKS if every else matching(code)
@@ -34,10 +33,6 @@ def explain(
         ui.say(f"{GROUPS[check.code[3]]}; severity {check.severity.value}", stderr=False)
         ui.say("", stderr=False)
         ui.say(check.rationale, hang=0, stderr=False)
-        if check.code in FIXES:
-            ui.say("", stderr=False)
-            text = "Fix: `lmr-author validate --fix` repairs it where only one repair is right."
-            ui.say(text, hang=0, stderr=False)
         ui.then("validate", "--select", check.code)
     else:
         group = ""
@@ -52,7 +47,6 @@ def explain(
 
 def _as_json(check: Check) -> dict[str, Any]:
     from lmr_author.proof.checks.registry import GROUPS
-    from lmr_author.proof.validation.repair import FIXES
 
     return {
         "code": check.code,
@@ -60,5 +54,4 @@ def _as_json(check: Check) -> dict[str, Any]:
         "title": check.title,
         "rationale": check.rationale,
         "severity": check.severity.value,
-        "fixable": check.code in FIXES,
     }

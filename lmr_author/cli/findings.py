@@ -154,12 +154,7 @@ def _next(report: Report, width: int) -> Iterator[str]:
     for finding in report.findings:
         codes[finding.severity.value][finding.code] += 1
     worst = next(severity for severity in SEVERITIES if codes[severity])
-    fixable = sum(finding.fixable for finding in report.findings)
-    if fixable:
-        advice = f"`validate --fix` fixes {fixable} of these, `--diff` shows how"
-    else:
-        advice = f"start with the {worst}s, then validate again"
-    yield from wrapped(advice, width, 2)
+    yield from wrapped(f"start with the {worst}s, then validate again", width, 2)
     yield f"next: lmr-author explain {codes[worst].most_common(1)[0][0]}"
 
 

@@ -176,29 +176,6 @@ def test_options_that_do_not_go_together(task: Task, tmp_path: Path) -> None:
     assert lmr(*given, "--gpus", "1", cwd=tmp_path).code == 2
 
 
-def test_a_former_spelling_works_and_says_the_new_one(task: Task, tmp_path: Path) -> None:
-    write(tmp_path, {"code": GOOD})
-
-    ended = lmr("evaluate", "tasks", "--predictions=predictions.jsonl", *PLAIN, cwd=tmp_path)
-    assert ended.code == 0 and "1 of 1" in ended.out
-    assert "`evaluate --predictions` is now `judge --predictions`" in ended.err
-    for former, now in (
-        (("evaluate", task.root, "--accept-mutant", "7", "--reason", "x"), "accept --mutant"),
-        (("review", task.root, "--results"), "agreement"),
-        (("record", "--gradients", "--", "python", "--files"), "record --compare=gradients"),
-    ):
-        ended = lmr(*former, cwd=tmp_path)
-        assert f"is now `{now}`" in ended.err and ended.err.count("is now") == 1
-
-    cores = lmr("export", "tasks", "--to", "harbor", "--out", "bundles", "--cpus", "many", cwd=tmp_path)
-    assert "is now `export --harbor=cpus=`" in cores.err and cores.code == 2
-
-
-def test_an_option_that_is_gone_is_answered_with_the_command_for_it(tmp_path: Path) -> None:
-    error, hint = refuse(2, "mask", "a.py::f", "--objective", "x", "--step", "y", cwd=tmp_path)
-    assert "is gone" in error and hint == "lmr-author mask a.py::f --draft-notes notes.yaml"
-
-
 def test_ctrl_c_leaves_nothing_running_and_keeps_what_was_judged(task: Task, tmp_path: Path) -> None:
     write(tmp_path, *({"model": f"model-{number}", "code": SLOW} for number in range(12)))
     command = ("judge", "tasks", "--predictions", "predictions.jsonl", "--jobs", "2", *PLAIN)

@@ -19,7 +19,6 @@ VERBS = [
     ("status",),
     ("next",),
     ("validate",),
-    ("validate", "--fix"),
     ("evaluate", "--sandbox", "local"),
     ("unmask", TARGET),
     ("mask", "train.py::main", "--no-input"),

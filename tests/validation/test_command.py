@@ -100,7 +100,7 @@ def test_only_what_is_bad_enough_counts(tmp_path: Path, capsys: pytest.CaptureFi
     assert codes == {"note": (1, ["LMR207", "LMR310"]), "warning": (1, ["LMR207"]), "error": (0, [])}
 
 
-@pytest.mark.parametrize("output", ["json", "sarif", "github", "junit", "text"])
+@pytest.mark.parametrize("output", ["json", "github", "text"])
 def test_each_format_is_alone_on_stdout(
     output: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -110,10 +110,8 @@ def test_each_format_is_alone_on_stdout(
     assert main(["validate", str(task.root), "--format", output]) == 1
     captured = capsys.readouterr()
     assert captured.err == "" and "LMR201" in captured.out
-    if output in ("json", "sarif"):
+    if output == "json":
         assert json.loads(captured.out)
-    elif output == "junit":
-        assert captured.out.startswith("<?xml")
 
 
 def test_select_ignore_and_what_is_no_task(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -64,15 +63,7 @@ def _steps() -> list[dict[str, Any]]:
 def test_the_commands_of_the_workflow_do_what_it_says(checkout: Path) -> None:
     commands = {step["name"]: step for step in _steps() if "name" in step}
     remarks = commands["Remarks at the lines of the pull request"]
-    results = commands["Results under Security, Code scanning"]
 
     done = lmr(*remarks["run"].split()[1:], cwd=checkout)
     assert done.code == 1
     assert re.match(r"::error file=tasks/[^,]+/Dockerfile,line=8,", done.out)
-
-    command, _, rest = results["run"].partition(" > ")
-    done = lmr(*command.split()[1:], cwd=checkout)
-    assert done.code == 1 and rest.endswith("|| test $? -eq 1")
-    assert json.loads(done.out)["version"] == "2.1.0"
-    (upload,) = [step for step in _steps() if "upload-sarif" in step.get("uses", "")]
-    assert upload["with"]["sarif_file"] == rest.split()[0]

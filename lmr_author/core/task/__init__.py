@@ -1,6 +1,6 @@
 """The task folder and every record in it."""
 
-from lmr_author.core.task.accepted import Finding, KeyRename, Severity
+from lmr_author.core.task.accepted import Finding, Severity
 from lmr_author.core.task.evaluation import Evaluation, GateResult, GateStatus
 from lmr_author.core.task.folder import (
     AUTHORING,
@@ -39,7 +39,6 @@ __all__ = [
     "GateResult",
     "GateStatus",
     "Implementation",
-    "KeyRename",
     "Progress",
     "Record",
     "Severity",

@@ -35,19 +35,6 @@ class Severity(StrEnum):
 
 
 @dataclass(frozen=True)
-class KeyRename(Record):
-    """A misspelt key of a JSON object. Where the object has both keys, the misspelt one goes.
-
-    Attributes:
-        old: the key as it is.
-        new: the key as it should be.
-    """
-
-    old: str
-    new: str
-
-
-@dataclass(frozen=True)
 class Finding(Record):
     """One thing that is wrong with a task.
 
@@ -60,12 +47,10 @@ class Finding(Record):
         implementation: index of the implementation, from 1; null when it concerns the whole task.
         path: the file, relative to the task folder, with ``/``; "" for the folder itself.
         pointer: JSON pointer into a JSON file, or ``L12`` / ``L12-L20`` for lines; "" otherwise.
-        fixable: true if ``validate --fix`` can repair it.
         files: all files, relative to the task folder, of a finding about several; else empty.
-        fix: the key to rename, in the object that the pointer leads to; null where nothing is misspelt.
     """
 
-    optional: ClassVar[tuple[str, ...]] = ("files", "fix")
+    optional: ClassVar[tuple[str, ...]] = ("files",)
 
     code: Code
     severity: Severity
@@ -75,9 +60,7 @@ class Finding(Record):
     implementation: int | None = None
     path: str = ""
     pointer: str = ""
-    fixable: bool = False
     files: tuple[str, ...] = ()
-    fix: KeyRename | None = None
 
 
 @dataclass(frozen=True)

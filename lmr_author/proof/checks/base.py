@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from lmr_author.core.task import Finding, Implementation, KeyRename, Severity
+from lmr_author.core.task import Finding, Implementation, Severity
 from lmr_author.proof.lookup import clean_path
 from lmr_author.proof.view import TaskView, readable
 
@@ -40,7 +40,6 @@ class Problem:
         severity: the check's own when None.
         files: all files of a problem that was found in several of a folder.
         kind: of problems with files, many of one kind in one folder become one finding; "" for one that stands alone.
-        fix: the misspelt key of info.json that it is about.
     """
 
     message: str
@@ -52,7 +51,6 @@ class Problem:
     severity: Severity | None = None
     files: tuple[str, ...] = ()
     kind: str = ""
-    fix: KeyRename | None = None
 
 
 ClaimRule = Callable[[TaskView], Iterable[tuple[str, Problem]]]
@@ -94,7 +92,6 @@ class Check:
             path=task.relative(path) if isinstance(path, Path) else readable(path),
             pointer=problem.pointer or (f"L{problem.line}" if problem.line else ""),
             files=problem.files,
-            fix=problem.fix,
         )
 
 

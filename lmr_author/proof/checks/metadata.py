@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator
 from lmr_author.core import resources
 from lmr_author.core.code import Module
 from lmr_author.core.files import sha256_bytes
-from lmr_author.core.task import CATEGORIES, INFO, Implementation, KeyRename
+from lmr_author.core.task import CATEGORIES, INFO, Implementation
 from lmr_author.core.texts import shortened
 from lmr_author.proof.checks.base import WARNING, Problem, check, dataset_check, did_you_mean, target_check
 from lmr_author.proof.lookup import (
@@ -131,10 +131,9 @@ def _schema_problems(task: TaskView, error: Any) -> Iterator[Problem]:
         for key in error.validator_value:
             if key not in error.instance and key not in CHECKED_ELSEWHERE:
                 others = [name for name in error.instance if name not in error.validator_value]
-                fix = _rename(key, others)
-                hint = f"rename the key {fix.old!r}" if fix else f"add the key {key!r}"
-                message = f"the key {key!r} is missing"
-                yield Problem(message, hint, INFO, pointer=pointer, target=target, fix=fix)
+                misspelt = _misspelt(key, others)
+                hint = f"rename the key {misspelt!r} to {key!r}" if misspelt else f"add the key {key!r}"
+                yield Problem(f"the key {key!r} is missing", hint, INFO, pointer=pointer, target=target)
     elif CHECKED_ELSEWHERE.isdisjoint(path):
         name = ".".join(map(str, path)) or "the document"
         hint = str(error.schema.get("description", ""))
@@ -142,10 +141,10 @@ def _schema_problems(task: TaskView, error: Any) -> Iterator[Problem]:
         yield Problem(message, hint, INFO, pointer=pointer, target=target)
 
 
-def _rename(key: str, others: Iterable[str]) -> KeyRename | None:
-    """Return the renaming of the key that is a misspelling of a missing one."""
+def _misspelt(key: str, others: Iterable[str]) -> str:
+    """Return the key that is a misspelling of a missing one; "" when none is."""
     close = difflib.get_close_matches(key, list(others), 1, 0.75)
-    return KeyRename(close[0], key) if close else None
+    return close[0] if close else ""
 
 
 @check(
@@ -163,16 +162,14 @@ def legacy_spelling(task: TaskView) -> Iterator[Problem]:
         if old in entry:
             is_double = key in entry
             message = f"{old} is a misspelling of {key}" + (", which is present too" if is_double else "")
-            hint, fix = "remove the misspelt key" if is_double else "rename the key", KeyRename(old, key)
-            yield Problem(message, hint, INFO, pointer=f"{pointer}/{old}", target=target, fix=fix)
+            hint = f"remove the key {old!r}" if is_double else f"rename it to {key!r}"
+            yield Problem(message, hint, INFO, pointer=f"{pointer}/{old}", target=target)
         elif key not in entry:
-            misspelt = _rename(key, entry)
+            misspelt = _misspelt(key, entry)
             hint = (
-                f"rename the key {misspelt.old!r}" if misspelt else "add it: a list of files, possibly empty"
+                f"rename the key {misspelt!r} to {key!r}" if misspelt else f'add "{key}": [], a list of files'
             )
-            yield Problem(
-                f"the key {key} is missing", hint, INFO, pointer=pointer, target=target, fix=misspelt
-            )
+            yield Problem(f"the key {key} is missing", hint, INFO, pointer=pointer, target=target)
 
 
 @check(
@@ -234,7 +231,7 @@ def instance_id(task: TaskView) -> Iterator[Problem]:
         yield Problem(f"instance_id is {shown}, not a whole number", hint, INFO, pointer=pointer)
     elif value < 0 or (match and value != number):
         message = f"instance_id is {value}" + (f", but the folder is number {number}" if match else "")
-        yield Problem(message, "make them agree; it is a positive number", INFO, pointer=pointer)
+        yield Problem(message, hint, INFO, pointer=pointer)
 
 
 def _is_whole(value: object) -> TypeGuard[int]:

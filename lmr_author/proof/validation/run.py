@@ -22,7 +22,6 @@ from lmr_author.core.texts import listed
 from lmr_author.proof.checks import hygiene
 from lmr_author.proof.checks.base import INTERNAL, Check, crash
 from lmr_author.proof.checks.registry import ALL_CHECKS, by_code, matching
-from lmr_author.proof.validation.repair import changes_for
 from lmr_author.proof.validation.report import LEVELS, Report, TaskReport, judge
 from lmr_author.proof.view import TaskView, readable
 
@@ -161,7 +160,7 @@ def _examine(task: Task, checks: Sequence[Check]) -> _Result:
             view = TaskView(task)
             findings: list[Finding] = []
             for check in checks:
-                findings += (_with_fixable(view, finding) for finding in check.run(view))
+                findings += check.run(view)
             try:
                 for check in checks:
                     for claim, problem in check.claims(view) if check.claims else ():
@@ -173,14 +172,6 @@ def _examine(task: Task, checks: Sequence[Check]) -> _Result:
         return _lost(task, f"took more than {SECONDS} s")
     except MemoryError:
         return _lost(task, "needed too much memory")
-
-
-def _with_fixable(view: TaskView, finding: Finding) -> Finding:
-    """Mark a finding as fixable if there are edits that fix it."""
-    try:
-        return replace(finding, fixable=bool(changes_for(view, [finding])))
-    except Exception:  # a fix that crashes is none
-        return replace(finding, fixable=False)
 
 
 def _lost(task: Task, why: str) -> _Result:
