@@ -120,21 +120,11 @@ class UnitTest:
 
     @cached_property
     def failures(self) -> list[ast.AST]:
-        """Return everything that can make the test fail, calls of its own functions that can fail included."""
-        return self.failures_where(lambda _: True)
-
-    def failures_where(self, counts: Callable[[ast.AST], bool]) -> list[ast.AST]:
-        """Return what can make the test fail and counts, and the calls of its own functions that hold such."""
-        failures = {node for node in self.nodes if _can_fail(node) and counts(node)}
-        failing: set[str] = set()
-        size = -1
-        while size != len(failing):
-            size = len(failing)
-            for function in self.functions:
-                if not failures.isdisjoint(set(ast.walk(function)) - self.swallowed.keys()):
-                    failing.add(function.name)
-            failures.update(call for call in self.each(ast.Call) if last_name(call.func) in failing)
-        return [node for node in self.nodes if node in failures]
+        """Return what can make the test fail, calls of its own functions that hold such included."""
+        direct = {node for node in self.nodes if _can_fail(node)}
+        failing = {function.name for function in self.functions if not direct.isdisjoint(ast.walk(function))}
+        calls = {call for call, _ in self.calls if last_name(call.func) in failing}
+        return [node for node in self.nodes if node in direct or node in calls]
 
     @cached_property
     def defined(self) -> set[ast.AST]:
@@ -247,11 +237,6 @@ def _caught(handler: ast.ExceptHandler) -> list[str]:
             return list(map(dotted, kinds))
         case kind:
             return [dotted(kind)]
-
-
-def catches_all(handler: ast.ExceptHandler) -> bool:
-    """Return True for a bare ``except``, and for one of Exception."""
-    return any(name.rpartition(".")[2] in ("BaseException", "Exception") for name in _caught(handler))
 
 
 TestRule = Callable[[TaskView, Implementation, UnitTest], Iterable[Problem]]

@@ -188,7 +188,7 @@ def _named(findings: Sequence[Finding], name: str) -> list[Finding]:
 
 # the four properties
 
-_TESTS = ("LMR501", "LMR502", "LMR503", "LMR504", "LMR505", "LMR506", "LMR508", "LMR512")
+_TESTS = ("LMR501", "LMR502", "LMR503", "LMR505", "LMR506", "LMR508", "LMR512")
 _DOCKER = ("LMR201", "LMR202", "LMR203", "LMR204", "LMR205", "LMR206", "LMR406")
 PROPERTIES: dict[str, tuple[str, ...]] = {
     "from a publication": ("LMR001", "LMR101", "LMR102"),
