@@ -1,19 +1,20 @@
-"""The case folders: what each changes of the good task, and how one is written to disk.
+"""The cases of checks: what each changes of the good task. One TOML file for each group, a table for each case.
 
-``case.json`` has a title, ``expect`` (the codes that must be found, and no others), and any of
+A case, ``LMR502/no-assertion``, has a title, ``expect`` (the codes that must be found, and no others), and any of
 
-- ``write``: path → text of a small file; larger ones lie in the case folder at their path in the task
-- ``replace``: path → {piece of the file: its replacement}
+- ``write``: path → text of a file; ``encoding``: path → encoding of such a file, where it is not UTF-8
+- ``replace``: tables with the file, a piece of its text and the replacement
 - ``delete``: paths; ``copy``: path → file of the task; ``compile``: path of a .pyc → source file of the task
-- ``info``, ``implementation``: keys of info.json, or of its first implementation, to replace; null removes one
+- ``info``, ``implementation``: keys of info.json, or of its first implementation, to replace
 - ``second_implementation``: keys of a second implementation that differ from the first
+- ``removed``: keys that one of these three is to lack
 - ``second``: whether to change the second of two tasks
 """
 
 from __future__ import annotations
 
 import json
-import shutil
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,25 +28,15 @@ FOLDER = Path(__file__).parent / "cases"
 
 @dataclass(frozen=True)
 class Case:
-    """A case folder."""
+    """One table of a case file."""
 
-    folder: Path
+    name: str
     data: dict[str, Any]
-
-    @property
-    def name(self) -> str:
-        """Return the name as tests show it: ``LMR502/fails-only-logs``."""
-        return self.folder.relative_to(FOLDER).as_posix()
 
     @property
     def code(self) -> str:
         """Return the check that the case is about."""
-        return self.folder.parent.name
-
-    @property
-    def files(self) -> list[Path]:
-        """Return the files of the case folder that go into the task."""
-        return sorted(path for path in self.folder.rglob("*") if path.is_file() and path.name != "case.json")
+        return self.name.partition("/")[0]
 
     def write(self, parent: Path) -> list[Task]:
         """Write the task, or both of them, below a folder."""
@@ -58,16 +49,15 @@ class Case:
         root = task.root
         info = json.loads((root / "info.json").read_text("utf-8"))
         first, *_ = info["implementations"]
-        info["implementations"][0] = example.replaced(first, self.data.get("implementation", {}))
-        if "second_implementation" in self.data:
-            info["implementations"].append(example.replaced(first, self.data["second_implementation"]))
-        files.write_json(root / "info.json", example.replaced(info, self.data.get("info", {})))
-        for path, pieces in self.data.get("replace", {}).items():
-            text = (root / path).read_text("utf-8")
-            for old, new in pieces.items():
-                assert text.count(old) == 1, (self.name, path, old)
-                text = text.replace(old, new)
-            (root / path).write_text(text, "utf-8")
+        info["implementations"][0] = example.replaced(first, self.changed("implementation"))
+        if second := self.changed("second_implementation"):
+            info["implementations"].append(example.replaced(first, second))
+        files.write_json(root / "info.json", example.replaced(info, self.changed("info")))
+        for piece in self.data.get("replace", []):
+            path = root / piece["file"]
+            text = path.read_text("utf-8")
+            assert text.count(piece["old"]) == 1, (self.name, piece)
+            path.write_text(text.replace(piece["old"], piece["new"]), "utf-8")
         for path, source in self.data.get("copy", {}).items():
             files.write_bytes(root / path, (root / source).read_bytes())
         for path, source in self.data.get("compile", {}).items():
@@ -75,15 +65,19 @@ class Case:
         for path in self.data.get("delete", []):
             (root / path).unlink()
         for path, text in self.data.get("write", {}).items():
-            files.write_text(root / path, text)
-        for path in self.files:
-            target = root / path.relative_to(self.folder)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, target)
+            encoding = self.data.get("encoding", {}).get(path, "utf-8")
+            files.write_bytes(root / path, text.encode(encoding))
+
+    def changed(self, part: str) -> dict[str, Any]:
+        """Return the keys of a part of info.json that differ from the good task; None for those that it lacks."""
+        removed = self.data.get("removed", {}).get(part, [])
+        return {**self.data.get(part, {}), **dict.fromkeys(removed)}
 
 
 CASES = [
-    Case(path.parent, json.loads(path.read_text("utf-8"))) for path in sorted(FOLDER.glob("LMR*/*/case.json"))
+    Case(name, data)
+    for path in sorted(FOLDER.glob("LMR*.toml"))
+    for name, data in tomllib.loads(path.read_text("utf-8")).items()
 ]
 
 
@@ -93,5 +87,5 @@ def first(code: str) -> Case:
 
 
 def named(name: str) -> Case:
-    """Return the case of a folder, as in ``LMR502/fails-only-logs``."""
+    """Return the case with a name, as in ``LMR502/fails-only-logs``."""
     return next(case for case in CASES if case.name == name)
