@@ -1,8 +1,9 @@
-"""The rows of ``failures.toml`` on the logs of ``failures/``: each gives its row, its cause and its remedy."""
+"""The rows of the package's ``failures.toml`` on the logs of this folder's: each gives its row, cause and remedy."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from functools import partial
 from pathlib import Path
 
@@ -10,30 +11,23 @@ import pytest
 
 from lmr_author.runtime.environment.failures import Failure, explain, explain_command, rows
 
-LOGS = sorted((Path(__file__).parent / "failures").glob("*.log"))
+CASES = tomllib.loads((Path(__file__).parent / "failures.toml").read_text("utf-8"))
 
 
-def read(path: Path) -> tuple[dict[str, str], Failure]:
-    """A log and what is expected of it: header lines, a blank line, the output."""
-    head, _, said = path.read_text("utf-8").partition("\n\n")
-    expected = dict(line.split(": ", 1) for line in head.splitlines())
-    return expected, Failure(expected["stage"], expected.get("where", "RUN something"), said)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("path", LOGS, ids=[path.stem for path in LOGS])
-def test_a_log_gives_its_row(path: Path) -> None:
-    expected, failure = read(path)
-    found = explain(failure)
+@pytest.mark.parametrize("name", CASES)
+def test_a_log_gives_its_row(name: str) -> None:
+    case = CASES[name]
+    found = explain(Failure(case["stage"], case.get("where", "RUN something"), case["log"]))
     assert found is not None
-    assert found.name == expected["row"]
-    assert expected["cause"] in found.cause
-    assert expected["remedy"] in found.advice
+    assert found.name == case["row"]
+    assert case["cause"] in found.cause
+    assert case["remedy"] in found.advice
     assert not re.search(r"\{\w*\}|  ", found.cause + found.advice)
 
 
 def test_every_row_has_a_log() -> None:
     names = {row["name"] for stage in ("build", "import", "script") for _, row in rows(stage)}  # type: ignore[arg-type]
-    assert names == {read(path)[0]["row"] for path in LOGS}
+    assert names == {case["row"] for case in CASES.values()}
 
 
 @pytest.mark.parametrize("stage", ["build", "install", "import", "script"])
