@@ -65,7 +65,6 @@ ENV_COMMANDS = {
     "dockerfile": "Write the Dockerfile.",
     "build": "Build the image, record its content, import the goal file in it.",
     "local": "Make a virtual environment from the lock, for the local sandbox.",
-    "prune": "Remove images and environments of ours that are unused.",
 }
 """The commands of ``env``, in the order of their use."""
 

@@ -1,4 +1,4 @@
-"""``lmr-author env``: detect, lock, dockerfile, build, local and prune."""
+"""``lmr-author env``: detect, lock, dockerfile, build and local."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from lmr_author.cli.options import (
     current_task,
     task_words,
 )
-from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
-from lmr_author.core.texts import counted, printable
+from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS
+from lmr_author.core.texts import printable
 
 if TYPE_CHECKING:
     from lmr_author.cli.ui import Progress
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from lmr_author.runtime.environment.detect import Detected
     from lmr_author.runtime.environment.failures import Explanation
     from lmr_author.runtime.environment.generated import Written
-    from lmr_author.runtime.environment.prune import PrunePlan
 
 SHOWN = 12
 """Lines of a long list that are shown; JSON has all of them."""
@@ -317,37 +316,3 @@ def env_local(
     ui.then("next", *task_words(task))
     print(made.python.path)
     return EXIT_CLEAN
-
-
-def env_prune(
-    dry_run: DryRunOption = False,
-    everything: Annotated[bool, Option("--all", help="Also what was used lately.")] = False,
-    older_than: Annotated[float, Option(min=0, help="Remove what was not used for so many days.")] = 30.0,
-    yes: Annotated[bool, Option("--yes", "-y", help="Do not ask.")] = False,
-) -> int:
-    """Remove images, containers and local environments of ours that are unused."""
-    from lmr_author.runtime.environment.prune import plan, prune
-
-    planned = plan(0.0 if everything else older_than)
-    _show_plan(planned)
-    if not planned.remove or dry_run:
-        return EXIT_CLEAN
-    if not yes and not ui.can_ask():
-        raise UsageError("env prune removes what it lists above", "add --yes, or --dry-run to only see it")
-    if not yes and not ui.confirm("Remove all of it?", default=False):
-        return EXIT_CLEAN
-    with ui.progress("removing") as progress:
-        failed = prune(planned, progress)
-    ui.say("removed" if not failed else f"removed all but {counted(len(failed), 'thing')}")
-    for failure in failed:
-        ui.say(f"not removed: {failure}")
-    return EXIT_FINDINGS if failed else EXIT_CLEAN
-
-
-def _show_plan(plan: PrunePlan) -> None:
-    if plan.no_engine:
-        ui.note(f"{plan.no_engine}, so only local environments are listed")
-    for unused in plan.remove:
-        ui.say(f"{unused.kind:<11} {unused.name} (unused for {unused.days:.0f} days)", indent=2, hang=14)
-    if not plan.remove:
-        ui.say("nothing to remove")

@@ -124,17 +124,3 @@ def test_nothing_to_build_with(task: Task) -> None:
     write(task)
     ended = build(task, "--file", "absent.py")
     assert ended.code == 2 and "absent.py" in ended.err
-
-
-def test_prune_never_removes_without_a_yes(tmp_path: Path) -> None:
-    old = tmp_path / "cache" / "environments" / "0123456789abcdef-3.11.2-00000000"
-    old.mkdir(parents=True)
-    (old / "pyvenv.cfg").touch()
-    os.utime(old, (0, 0))
-    env = {"LMR_AUTHOR_CACHE": str(tmp_path / "cache"), "DOCKER_HOST": f"unix://{tmp_path}/no.sock"}
-    assert lmr("env", "prune", cwd=tmp_path, env=env).code == 2
-    assert lmr("env", "prune", "--dry-run", cwd=tmp_path, env=env).code == 0
-    assert old.is_dir()
-    ended = lmr("env", "prune", "--yes", cwd=tmp_path, env=env)
-    assert ended.code == 0 and old.name in ended.err
-    assert not old.exists()

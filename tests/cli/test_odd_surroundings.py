@@ -35,7 +35,6 @@ RUNS = {
     "env dockerfile --dry-run": 0,
     "env build": 3,
     "env local --with nothing==1.0": 3,
-    "env prune --dry-run": 0,
     "suggest": 0,
     "extract tailcon/train.py:10-12 --name block --dry-run": 3,
     "mask tailcon/train.py::fit --no-input": 0,

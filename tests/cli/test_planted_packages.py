@@ -116,6 +116,5 @@ def test_no_code_of_a_package_runs_outside_a_sandbox(
     command("evaluate", "--sandbox", "local", "--python", python)
     command("validate", code=1)
     command("status")
-    command("env", "prune", "--all", "--dry-run")
     assert ran == {}
     assert SECRET not in built

@@ -63,7 +63,7 @@ WRITING = {
     "env lock": ("env", "lock", "--timeout", "1"),
     "env dockerfile": ("env", "dockerfile", "--force"),
 }
-ELSEWHERE = {"demo", "judge", "make", "recipe", "new-task", "analyze", "env local", "env prune", "env build"}
+ELSEWHERE = {"demo", "judge", "make", "recipe", "new-task", "analyze", "env local", "env build"}
 """Verbs that write into no task that was there before; and one that needs Docker."""
 
 

@@ -8,9 +8,7 @@ What is in one is foreign, also its files: a build may have written any of them.
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -109,7 +107,7 @@ def find(task: Task) -> LocalEnvironment | None:
     """Return the environment that was made for a task; None when there is none, or its lock has changed since."""
     name = files.read_text_or_empty(task.local_environment_path).strip()
     lock = f"{_lock_digest(files.read_text_or_empty(task.lock))}-"
-    return _mark_used(load(folder() / name)) if name.startswith(lock) and "/" not in name else None
+    return load(folder() / name) if name.startswith(lock) and "/" not in name else None
 
 
 def load(path: Path) -> LocalEnvironment | None:
@@ -120,14 +118,6 @@ def load(path: Path) -> LocalEnvironment | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return environment if environment.python.path.exists() else None
-
-
-def _mark_used(environment: LocalEnvironment | None) -> LocalEnvironment | None:
-    """Mark an environment as used: `env prune` counts from here."""
-    if environment is not None:
-        with contextlib.suppress(OSError):
-            os.utime(environment.path)
-    return environment
 
 
 def make(contents: Contents, *, cuda: bool, say: Progress) -> LocalEnvironment:
@@ -142,8 +132,8 @@ def make(contents: Contents, *, cuda: bool, say: Progress) -> LocalEnvironment:
     """
     extra = tuple(sorted(contents.extra))
     new = LocalEnvironment(folder() / contents.name, contents.python.version, extra, made=True)
-    with _making(say):
-        if existing := _mark_used(load(new.path)):
+    with uv_command.alone(folder() / ".lock", say):
+        if existing := load(new.path):
             return existing
         shutil.rmtree(new.path, ignore_errors=True)  # an interrupted one, or its interpreter was removed
         try:
@@ -154,22 +144,6 @@ def make(contents: Contents, *, cuda: bool, say: Progress) -> LocalEnvironment:
                 shutil.rmtree(new.path, ignore_errors=True)
             raise
     return new
-
-
-def _making(say: Progress | None = None) -> contextlib.AbstractContextManager[None]:
-    return uv_command.alone(folder() / ".lock", say)
-
-
-def remove(path: Path) -> None:
-    """Remove an environment, when nothing is being made."""
-    with _making():
-        (path / MANIFEST).unlink(missing_ok=True)  # first: without it the others are not an environment
-        shutil.rmtree(path, ignore_errors=True)
-
-
-def all_environments() -> list[Path]:
-    """Return the folders of all environments, complete or interrupted."""
-    return sorted(path.parent for path in folder().glob("*/pyvenv.cfg"))
 
 
 def has_gpu() -> bool:
