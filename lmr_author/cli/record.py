@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 MOST = 3
 """Notes of one kind that are shown."""
+MOST_CASES = 12
+"""Cases that are listed; the test page has all of them."""
 WIDE = 200
 """Columns of a case's line without a terminal."""
 SURVIVORS = 5
@@ -68,7 +70,14 @@ def record(
     cuda_as_cpu: Annotated[
         bool, Option("--cuda-as-cpu", help="Run code for a GPU on the CPU, in the test, too.")
     ] = False,
-    cases: Annotated[int, Option(min=1, max=50, help="Cases to keep; more where each helps.")] = 3,
+    cases: Annotated[
+        int | None,
+        Option(
+            min=1,
+            max=50,
+            help="Cases to keep, more where each helps; by default a few dozen if small and fast.",
+        ),
+    ] = None,
     *,
     where: Where,
     timeout: Annotated[float, Option(min=1, help="Time limit of the command, in seconds.")] = 600.0,
@@ -174,9 +183,12 @@ def case_lines(cases: Sequence[Case]) -> Iterator[str]:
                 shared.append(in_words(path, text))
         if shared:
             yield f"all     {listed(shared, 6)}"
-    for case in cases:
+    for case in cases[:MOST_CASES]:
         adds = ui.framed(": ", case.adds)
         yield f"{case.name}  call {case.call}, {size_text(case.bytes)}{adds}"
+    if len(cases) > MOST_CASES:
+        more, size = len(cases) - MOST_CASES, sum(case.bytes for case in cases)
+        yield f"and {more} more that differ from these; {len(cases)} cases, {size_text(size)} in all"
 
 
 def _remarks(result: RecordResult) -> Iterator[str]:

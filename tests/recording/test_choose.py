@@ -6,10 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from lmr_author.authoring.recording.choose import (
+    GENEROUS_BYTES,
+    GENEROUS_CASES,
+    GENEROUS_SECONDS,
     MOST_COMBINATIONS,
     NOT_GIVEN,
     Catch,
     additions,
+    further,
     options_of,
     order_of_choice,
 )
@@ -213,3 +217,29 @@ def test_a_case_whose_place_others_fill_is_dropped() -> None:
     """The second kills most and is taken first; the others together kill all that it does."""
     calls = [call(1, {0, 1}), call(2, {0}), call(3, {0, 2}), call(4, {0, 3})]
     assert set(chosen(calls, {1: {"a", "b"}, 2: {"a", "b", "c", "d"}, 3: {"c"}, 4: {"d"}})) == {1, 3, 4}
+
+
+def stored(folder: Path, number: int, inputs: str = "", padding: int = 10, **changes: object) -> RecordedCall:
+    """A call whose files lie in a folder; ``inputs`` is what they hold, else its number."""
+    own = folder / str(number)
+    own.mkdir()
+    (own / "inputs.json").write_text(inputs or str(number))
+    (own / "expected.json").write_text("x" * padding)
+    return replace(call(number, {0}, x=number), folder=own, **changes)  # type: ignore[arg-type]
+
+
+def test_small_and_fast_calls_are_kept_generously(tmp_path: Path) -> None:
+    calls = [stored(tmp_path, number) for number in range(1, 60)]
+    more = further(calls[:3], calls)
+    assert len(more) == GENEROUS_CASES - 3
+    assert all(item not in calls[:3] for item in more)
+
+
+def test_what_is_kept_beside_the_chosen_is_new_small_fast_and_returned(tmp_path: Path) -> None:
+    first = stored(tmp_path, 1)
+    same = stored(tmp_path, 2, inputs="1")
+    error = stored(tmp_path, 3, outcome="raised")
+    large = stored(tmp_path, 4, padding=GENEROUS_BYTES)
+    slow = stored(tmp_path, 5, seconds=GENEROUS_SECONDS)
+    other = stored(tmp_path, 6)
+    assert further([first], [first, same, error, large, slow, other]) == [other]

@@ -1,6 +1,7 @@
 """Choose cases among replayed calls: by the mutants that they make fail, the blocks they execute, and their options.
 
-All recorded calls are replayed. About three become cases, and more where these catch what the others do not.
+All recorded calls are replayed. Those that together catch what any of them does become cases, and beside them, where
+calls are small and fast, a few dozen that differ most: a misreading that is no mutant may differ on any of them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from lmr_author.authoring.recording.job import MOST_BYTES
+from lmr_author.authoring.recording.job import MOST_BYTES, RecordOptions
 from lmr_author.authoring.recording.replay import REPEATS, Golden, Rejected, Replayed, irreproducible
 from lmr_author.authoring.recording.run import RecordedCall
 from lmr_author.core.errors import LmrError
@@ -45,6 +46,11 @@ MOST_COMBINATIONS = 8
 """Ways in which all flags stand together that are told apart: the most frequent ones, where there are more."""
 ROOMY = 256 * 1024
 """Bytes of the largest call that is kept for its size: an answer may look at the first few items only."""
+GENEROUS_CASES, GENEROUS_BYTES, GENEROUS_SECONDS = 30, 400_000, 3.0
+"""So many cases at most, bytes of all their files, and processor seconds of a run, while calls are added that differ.
+
+Five of sixty misreadings of five papers passed, and each differed on a small call that was recorded and not kept.
+"""
 LARGER = 4
 """A call is much larger than one that has this many times fewer bytes."""
 
@@ -187,14 +193,15 @@ class Proof:
 def choose(
     golden: Golden,
     replayed: Replayed,
-    wanted: int,
+    options: RecordOptions,
     room: int,
     accepted: Collection[str],
     progress: Progress,
 ) -> Proof:
-    """Choose about ``wanted`` of the calls that reproduce: those that catch all that any call does.
+    """Choose among the calls that reproduce those that catch all that any call does, and further small ones.
 
     Args:
+        options: say how many, where the annotator does.
         room: bytes that the chosen calls may have together.
         accepted: ids of mutants that count as equivalent.
 
@@ -205,12 +212,15 @@ def choose(
     proven = replayed.proven
     if not proven:
         raise irreproducible(golden.plan.qualname, replayed.rejected)
+    wanted = options.fewest_cases
     first = Catch(proven, {}).choose(proven, wanted)
     sample, made = _mutants(golden, proven, first, accepted)
     killed = _killed(golden, proven, first, sample, progress)
     catch = Catch(proven, killed)
     others = [call for call in proven if call not in first]
-    cases, too_large = _fitting(catch.choose([*first, *others], wanted), room)
+    catching = catch.choose([*first, *others], wanted)
+    more = [] if options.cases else further(catching, proven)
+    cases, too_large = _fitting([*catching, *more], room)
     if not cases:
         raise LmrError(f"no call of {golden.plan.qualname} has room in the task", too_large[0].reason)
 
@@ -230,6 +240,23 @@ def choose(
         made=made,
         survivors=tuple(survivors),
     )
+
+
+def further(chosen: Sequence[RecordedCall], proven: Sequence[RecordedCall]) -> list[RecordedCall]:
+    """Return calls to keep beside the chosen ones, the most different first, as long as all stay small and fast."""
+    size, seconds = sum(call.stored for call in chosen), sum(call.cost for call in chosen)
+    more, inputs = list[RecordedCall](), {call.inputs_digest for call in chosen}
+    for call in order_of_choice(proven):
+        fits = size + call.stored <= GENEROUS_BYTES and seconds + call.cost <= GENEROUS_SECONDS
+        if call.inputs_digest in inputs or call.outcome != "returned" or not fits:
+            continue
+        if len(inputs) >= GENEROUS_CASES:
+            break
+        more.append(call)
+        inputs.add(call.inputs_digest)
+        size += call.stored
+        seconds += call.cost
+    return more
 
 
 def _fitting(calls: Sequence[RecordedCall], room: int) -> tuple[list[RecordedCall], list[Rejected]]:

@@ -23,6 +23,7 @@ from lmr_author.runtime.environment.where import HERE, Where
 from lmr_author.runtime.replay.staging import PROBE_ROOT, copy_fixtures
 from lmr_author.runtime.sandbox.base import Mount
 
+FEWEST_CASES = 3
 MOST_BYTES = 32_000_000
 """Size of all cases of one task together: what a repository of tasks can carry."""
 PYTHONS = ("python", "python3", "python2")
@@ -53,7 +54,7 @@ class RecordOptions:
     Attributes:
         target: as typed; None when the task has a single implementation.
         command: the annotator's command; with ``from_tests``, more words for pytest.
-        cases: how many cases to keep.
+        cases: how many cases to keep, more where each helps; None for a few dozen where calls are small and fast.
         where: the sandbox.
         seconds: time limit of the command.
         max_mb: limit of one recorded call, in MB.
@@ -69,7 +70,7 @@ class RecordOptions:
 
     target: str | None
     command: tuple[str, ...]
-    cases: int = 3
+    cases: int | None = None
     where: Where = HERE
     seconds: float = 600.0
     max_mb: float = 8.0
@@ -81,6 +82,11 @@ class RecordOptions:
     examples: tuple[str, ...] = ()
     cuda_as_cpu: bool = False
     checks: tuple[str, ...] = ()
+
+    @property
+    def fewest_cases(self) -> int:
+        """Return how many cases are kept whether each helps or not."""
+        return self.cases or FEWEST_CASES
 
     @property
     def unusual(self) -> dict[str, object]:

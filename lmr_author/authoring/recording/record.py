@@ -168,9 +168,9 @@ def record(
         progress("running the command")
         recorded = run(sandbox, plan)
         golden = golden_of(plan, sandbox, recorded, bool(options.in_place))
-        replayed = replay(golden, order_of_choice(recorded.calls), options.cases, progress)
+        replayed = replay(golden, order_of_choice(recorded.calls), options.fewest_cases, progress)
         accepted = {equivalent.id for equivalent in equivalents.load(task).of(implementation.target)}
-        proof = choose(golden, replayed, options.cases, room_left(job), accepted, progress)
+        proof = choose(golden, replayed, options, room_left(job), accepted, progress)
         for note in notes(job, recorded, proof):
             tell(note)
         return _store(plan, recorded, golden, proof)

@@ -139,10 +139,20 @@ class RecordedCall:
         return max(self.size, sum(path.stat().st_size for path in paths))
 
     @property
+    def inputs_digest(self) -> str:
+        """Return a digest of its inputs, random states included."""
+        return inputs_digest(self.folder)
+
+    @property
     def cost(self) -> float:
         """Seconds that one more replay takes, comparison included: JSON costs time, arrays hardly any."""
         paths = [*self.folder.glob("inputs.json"), *self.folder.glob("expected.json")]
         return self.seconds + sum(path.stat().st_size for path in paths) / TEXT_PER_SECOND
+
+
+def inputs_digest(folder: Path) -> str:
+    """Return a digest of the inputs of a call or case in a folder."""
+    return "\n".join(files.sha256_file(path) for path in sorted(folder.glob("inputs.*")))
 
 
 @dataclass(frozen=True)

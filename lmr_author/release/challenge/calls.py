@@ -15,7 +15,7 @@ from lmr_author.authoring.recording.choose import order_of_choice
 from lmr_author.authoring.recording.job import Job, driver_of, folder_with, room_left
 from lmr_author.authoring.recording.record import Uncompared, uncompared
 from lmr_author.authoring.recording.replay import Golden, golden_of, replay
-from lmr_author.authoring.recording.run import Recorded, RecordedCall, Run, plan_of, run
+from lmr_author.authoring.recording.run import Recorded, RecordedCall, Run, inputs_digest, plan_of, run
 from lmr_author.core import files
 from lmr_author.core.errors import UsageError
 from lmr_author.core.task import Progress
@@ -92,11 +92,11 @@ def record_again(
     recorded = run(bench.sandbox, plan)
     in_place = _compares_changes(recording) if options.in_place is None else options.in_place
     golden = golden_of(plan, bench.sandbox, recorded, in_place)
-    replayed = replay(golden, order_of_choice(recorded.calls), options.cases, say)
-    case_names = {_inputs_of(bench.recording_folder / case.name): case.name for case in recording.cases}
+    replayed = replay(golden, order_of_choice(recorded.calls), options.fewest_cases, say)
+    case_names = {inputs_digest(bench.recording_folder / case.name): case.name for case in recording.cases}
     cases, others = dict[str, RecordedCall](), list[RecordedCall]()
     for call in sorted(replayed.proven, key=lambda call: call.number):
-        name = case_names.get(_inputs_of(call.folder))
+        name = case_names.get(call.inputs_digest)
         if name is None:
             others.append(call)
         else:
@@ -127,11 +127,6 @@ def _compares_changes(recording: Recording) -> bool:
     """Tell whether implementations have to change what the golden changes by the way, as somebody once answered."""
     reasons = {checker.get("reason") for case in recording.cases for checker in case.checkers.values()}
     return reasons.isdisjoint((checkers.BY_THE_WAY, checkers.WORKING_MEMORY))
-
-
-def _inputs_of(folder: Path) -> str:
-    """Return a digest of a call's inputs."""
-    return "\n".join(files.sha256_file(path) for path in sorted(folder.glob("inputs.*")))
 
 
 def write_recording(

@@ -135,7 +135,7 @@ class RecordPart:
         command: command that calls the target, as typed; with `from_tests`, more words for pytest.
         from_tests: run the repository's own tests.
         examples: calls written out, as f(torch.randn(4)).
-        cases: cases to keep; more where each helps.
+        cases: cases to keep, more where each helps; null for a few dozen where calls are small and fast.
         seconds: time limit of the command.
         max_mb: largest recorded call, in MB.
         gradients: compare gradients, too.
@@ -148,7 +148,7 @@ class RecordPart:
     command: str = ""
     from_tests: bool = False
     examples: tuple[str, ...] = ()
-    cases: Annotated[int, msgspec.Meta(ge=1, le=50)] = 3
+    cases: Annotated[int, msgspec.Meta(ge=1, le=50)] | None = None
     seconds: float = 600.0
     max_mb: float = 8.0
     gradients: bool = False
