@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -12,7 +13,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from types import TracebackType
@@ -235,6 +236,65 @@ def read_regular(path: str, limit: int) -> bytes | None:
             return file.read(limit)
     except (OSError, ValueError):
         return None
+
+
+def read_foreign(path: Path, limit: int) -> bytes:
+    """Return the content of a regular file that somebody else wrote.
+
+    Raises UnsafePathError for a link, a pipe, a device, and for more than ``limit`` bytes; OSError for no file.
+    """
+    status = os.lstat(path)
+    _require_regular(path, status.st_mode)
+    if status.st_size > limit:
+        raise _too_much(path, limit)
+    data = read_regular(str(path), limit)
+    if data is None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    return data
+
+
+def foreign_files(root: Path, limit: int, *, skip: Sequence[str] = ()) -> Iterator[Path]:
+    """Yield every file below a folder of somebody else, sorted; only the folder itself may be a link.
+
+    Args:
+        limit: bytes of all files together.
+        skip: names of files and folders that are left out.
+
+    Raises UnsafePathError for a link, a pipe, a socket or a device, and for more than ``limit`` bytes.
+    """
+    stack, size = [root], 0
+    while stack:
+        for entry in sorted(os.scandir(stack.pop()), key=lambda entry: entry.name):
+            if entry.name.lower() in skip:
+                continue
+            path = Path(entry.path)
+            if entry.is_dir(follow_symlinks=False):
+                stack.append(path)
+                continue
+            status = entry.stat(follow_symlinks=False)
+            _require_regular(path, status.st_mode)
+            size += status.st_size
+            if size > limit:
+                raise _too_much(root, limit)
+            yield path
+
+
+def _require_regular(path: Path, mode: int) -> None:
+    if stat.S_ISREG(mode):
+        return
+    kinds = {
+        stat.S_IFLNK: "a symbolic link",
+        stat.S_IFIFO: "a named pipe",
+        stat.S_IFSOCK: "a socket",
+        stat.S_IFDIR: "a folder",
+    }
+    kind = kinds.get(stat.S_IFMT(mode), "a device")
+    raise UnsafePathError(f"{path} is {kind}, not a file", "replace it by the file itself, or remove it")
+
+
+def _too_much(path: Path, limit: int) -> UnsafePathError:
+    size = f"{limit // 2**20} MiB" if limit >= 2**20 else f"{limit // 2**10} KiB"
+    return UnsafePathError(f"{path} is larger than {size}", "make it smaller, or remove it")
 
 
 def walk(root: Path) -> Iterator[Path]:
