@@ -228,7 +228,9 @@ def files_to_commit(source: Path) -> Iterator[Path]:
 
     Raises UnsafePathError for a link, a pipe or a device.
     """
-    return files.foreign_files(source, MOST_COMMITTED_BYTES, skip=(".git", "__pycache__"))
+    return files.foreign_files(
+        source, MOST_COMMITTED_BYTES, lambda path: path.name.lower() in (".git", "__pycache__")
+    )
 
 
 def commit_folder(source: Path, final: Path, commit: Commit) -> None:
