@@ -224,9 +224,7 @@ def _stream(
     try:
         # A file without a name: the SDK's own context is a named one, which a kill would leave.
         with tempfile.TemporaryFile() as archive:
-            tar(
-                str(context), exclude=_ignored(context), dockerfile=(_DOCKERFILE, dockerfile), fileobj=archive
-            )
+            tar(context, exclude=_ignored(context), dockerfile=(_DOCKERFILE, dockerfile), fileobj=archive)
             chunks = client.api.build(
                 fileobj=archive, custom_context=True, dockerfile=_DOCKERFILE, tag=tag, buildargs=dict(args),
                 nocache=no_cache, rm=True, forcerm=True, decode=True,
