@@ -18,12 +18,13 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from lmr_author.release.review.checklist import template
 from tests.gitrepos import make_repository
 from tests.papers import make_paper
+from tests.recipes.recipes import write_recipe
 from tests.support import make_task
 from tests.wheels import wheel
 
@@ -46,6 +47,7 @@ class Verb:
         stage: the state of the folder before, one of :data:`STAGES`.
         words: its arguments.
         place: where it is run, below the folder.
+        prepared: changes the folder before it is killed.
         resumes: the second run uses what the first one found out until then, so that their result may differ.
     """
 
@@ -53,6 +55,7 @@ class Verb:
     stage: str
     words: tuple[str, ...]
     place: str = TASK
+    prepared: Callable[[Path], None] = field(default=lambda _: None)
     resumes: bool = False
 
 
@@ -65,6 +68,11 @@ STAGES: dict[str, tuple[str, ...]] = {
 """Stage → the command that leads to it from the one before."""
 
 _EXPORT = ("export", "tasks", "--force", "--out", "out", "--to")
+
+
+def _pin(folder: Path) -> None:
+    path = folder / TASK / "info.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "repo_commit": "1" * 40}))
 
 
 VERBS = (
@@ -80,6 +88,12 @@ VERBS = (
     Verb("validate", "many", ("validate", "tasks", "--jobs", "2"), "."),
     Verb("review", "recorded", ("review", "--reviewer", "Ann", "--answers", "../../answers.json")),
     Verb("vet", "recorded", ("vet", "--offline", "--no-input")),
+    Verb("set", "masked", ("set", "year=2021")),
+    Verb("recipe", "recorded", ("recipe", "tasks/1-Small", "--out", "again"), ".", prepared=_pin),
+    Verb("make", "recipe", ("make", "recipes", "--out", "made"), ".", resumes=True),
+    Verb("challenge", "recorded", ("challenge", "--answers", "../../answers"), resumes=True),
+    Verb("score", "recorded", ("score", "--candidate", "../../answer.py", "--reviewer", "Ann", "--score",
+         "logically-correct", "--reason", "as I read it")),
     Verb("env lock", "fresh", ("env", "lock", "--force")),
     Verb("env dockerfile", "fresh", ("env", "dockerfile", "--force")),
     Verb("env local", "masked", ("env", "local", "--with", "tiny_lmr")),
@@ -96,7 +110,8 @@ class Kill:
     """The outcome of one kill.
 
     Attributes:
-        state: of the files after the kill: before, after, between; "not killed" where the command was faster.
+        state: of the files after the kill: before, after, between; "not killed" where the command was faster; "error"
+            where it cannot be run here at all.
         completed: whether the same command led to the state of one that was never killed.
         left: kind of a leftover → number, after the same command has run again.
         detail: what is wrong, for people.
@@ -142,7 +157,7 @@ class Range:
         alive = _living(trial)
         state = self._state(trial, before, after) if killed else "not killed"
         again = self._start(verb, trial)
-        text, _ = again.communicate(timeout=SECONDS)
+        text = _finish(again)
         now = _snapshot(trial)
         completed = (
             state in ("after", "not killed") or now == after or (verb.resumes and again.returncode == 0)
@@ -161,7 +176,7 @@ class Range:
             trial = self._copy(verb)
             before, started = _snapshot(trial), time.monotonic()
             process = self._start(verb, trial)
-            text, _ = process.communicate(timeout=SECONDS)
+            text = _finish(process)
             assert process.returncode in (0, 1), (verb.name, text)
             self._references[verb.name] = before, _snapshot(trial), time.monotonic() - started
             assert not list(_left(trial)), (verb.name, list(_left(trial)))
@@ -171,6 +186,7 @@ class Range:
     def _copy(self, verb: Verb) -> Path:
         trial = self._folder / f"kill-{uuid.uuid4().hex[:12]}"
         shutil.copytree(self._stage(verb.stage), trial, symlinks=True)
+        verb.prepared(trial)
         return trial
 
     def _stage(self, name: str) -> Path:
@@ -178,6 +194,11 @@ class Range:
         if made.exists():
             return made
         names = list(STAGES)
+        if name == "recipe":
+            made.mkdir(parents=True)
+            (made / "tmp").mkdir()
+            write_recipe(made / "recipes" / "1-small")
+            return made
         if name == "many":
             shutil.copytree(self._stage("recorded"), made)
             for number in range(2, 12):
@@ -185,7 +206,7 @@ class Range:
             return made
         shutil.copytree(self._stage(names[names.index(name) - 1]), made, symlinks=True)
         process = self._start(Verb(name, name, STAGES[name]), made)
-        text, _ = process.communicate(timeout=SECONDS)
+        text = _finish(process)
         assert process.returncode == 0, text
         return made
 
@@ -212,7 +233,7 @@ class Range:
         task.dockerfile.write_text(
             f"FROM {BASE_IMAGE}\nARG DIR=small-repo\nCOPY ${{DIR}} /workspace/${{DIR}}\nWORKDIR /workspace\n"
         )
-        answers = {name: {"answer": "pass", "comment": ""} for name in template()}
+        answers = {name: {"answer": "pass", "comment": "as I read it"} for name in template()}
         (folder / "answers.json").write_text(json.dumps(answers))
         line = {
             "task": "1-Small",
@@ -220,6 +241,9 @@ class Range:
             "model": "m",
             "code": "def hinge(x, margin=1.0):\n    return 0.0\n",
         }
+        (folder / "answers" / "misreadings").mkdir(parents=True)
+        (folder / "answers" / "misreadings" / "zero.py").write_text(str(line["code"]))
+        (folder / "answer.py").write_text(str(line["code"]))
         (folder / "answers.jsonl").write_text(
             "".join(json.dumps({**line, "sample": n}) + "\n" for n in range(2))
         )
@@ -246,6 +270,16 @@ class Range:
     def _state(self, trial: Path, before: dict[str, str], after: dict[str, str]) -> str:
         now = _snapshot(trial)
         return "before" if now == before else "after" if now == after else "between"
+
+
+def _finish(process: subprocess.Popen[str]) -> str:
+    """Wait for a command and return what it printed; one that takes too long is killed, and raises TimeoutExpired."""
+    try:
+        return process.communicate(timeout=SECONDS)[0]
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        raise
 
 
 def _wait_for_moment(

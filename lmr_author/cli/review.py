@@ -61,7 +61,7 @@ def review(
 
 def ask_reviewer(reviewer: str | None, asking: bool) -> str:
     """Return the reviewer's name; ask for it at a terminal, where git's name is the one proposed."""
-    from lmr_author.core.processes import git_name
+    from lmr_author.core.repo.git import user_name
     from lmr_author.core.task.reviews import path_of_reviewer
 
     if reviewer:
@@ -71,7 +71,7 @@ def ask_reviewer(reviewer: str | None, asking: bool) -> str:
     def check(name: str) -> str:
         return ui.problem(lambda: path_of_reviewer(Path(), name))
 
-    proposed = git_name()
+    proposed = user_name()
     return ui.needed("Reviewer name:", "" if check(proposed) else proposed, check)
 
 

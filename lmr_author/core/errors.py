@@ -8,6 +8,8 @@ that turns them into an exit code.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 EXIT_CLEAN = 0
 EXIT_FINDINGS = 1
 EXIT_USAGE = 2
@@ -55,7 +57,15 @@ class SandboxError(LmrError):
 
 
 class UnsafePathError(LmrError):
-    """A path that would leave the folder it has to stay in."""
+    """A path leaves the folder it must stay in, or is a link, a pipe or a device.
+
+    Attributes:
+        path: the path, where it is known.
+    """
+
+    def __init__(self, message: str, hint: str = "", path: Path | None = None) -> None:
+        super().__init__(message, hint)
+        self.path = path
 
 
 class SandboxBuildError(SandboxError):

@@ -292,12 +292,3 @@ def begin_worker() -> None:
         os._exit(1)
 
     threading.Thread(target=follow, daemon=True).start()
-
-
-def git_name() -> str:
-    """Return the name that git signs this person's commits with; "" where none is set."""
-    try:
-        done = run(["git", "config", "--get", "user.name"], cwd=None, seconds=10)
-    except (LmrError, OSError):
-        return ""
-    return done.stdout.decode("utf-8", "replace").strip() if done.exit_code == 0 else ""

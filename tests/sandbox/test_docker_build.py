@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
 import pytest
 
 from lmr_author.runtime.sandbox.docker_build import with_base, with_labels
@@ -44,3 +50,30 @@ def test_a_label_follows_each_from() -> None:
 )
 def test_a_base_image_that_is_named_outright_is_replaced(text: str, expected: str) -> None:
     assert with_base(text, "mine:1") == expected
+
+
+@pytest.mark.docker
+def test_a_build_has_no_file_that_a_kill_would_leave(tmp_path: Path) -> None:
+    """The SDK's own context was a named file of as many bytes as the task."""
+    context, temporary = tmp_path / "context", tmp_path / "tmp"
+    context.mkdir()
+    temporary.mkdir()
+    (context / "Dockerfile").write_text("FROM scratch\nCOPY large /large\n")
+    (context / ".dockerignore").write_text("# none\nsecret\n")
+    (context / "secret").write_text("x")
+    with (context / "large").open("wb") as file:
+        file.truncate(100 * 2**20)
+    script = (
+        "import docker; from pathlib import Path; from lmr_author.runtime.sandbox import docker_build\n"
+        f"docker_build.build(docker.from_env(), Path({str(context)!r}), 'lmr-author-test/context:1', {{}}, print, None)"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], env={**os.environ, "TMPDIR": str(temporary)}, stdout=subprocess.PIPE
+    )
+    seen = set[str]()
+    while process.poll() is None:
+        seen.update(path.name for path in temporary.iterdir())
+        time.sleep(0.005)
+    assert process.communicate()[0].count(b"Step ") == 3 and process.returncode == 0
+    subprocess.run(["docker", "rmi", "-f", "lmr-author-test/context:1"], check=False, capture_output=True)
+    assert seen == set()

@@ -228,13 +228,19 @@ def read_command(command: Sequence[str], repository: Path, here: Path) -> Driver
     Raises:
         UsageError: no command, not a Python one, or a script that does not exist.
     """
-    variables = list(itertools.takewhile(_is_assignment, command))
-    script, *words = _python_arguments(list(command[len(variables) :]))
+    variables, script, words = split_command(command)
     shown, mounts = script, tuple[Mount, ...]()
     if script != "-m":
         script, shown, mounts = _find_script(script, repository, here)
     env = dict(word.split("=", 1) for word in variables)
     return Driver((script, *words), mounts, (*variables, "python", shown, *words), env)
+
+
+def split_command(command: Sequence[str]) -> tuple[list[str], str, list[str]]:
+    """Return a command's variables, its script (or ``-m``), and the words after it. Raises UsageError."""
+    variables = list(itertools.takewhile(_is_assignment, command))
+    script, *words = _python_arguments(list(command[len(variables) :]))
+    return variables, script, words
 
 
 def _python_arguments(words: list[str]) -> list[str]:

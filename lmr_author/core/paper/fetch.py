@@ -107,11 +107,7 @@ def _read(path: Path) -> bytes:
         raise LmrError(f"{path} is a folder, not a PDF file", "name the PDF file in it")
     if not path.exists():
         raise LmrError(f"{path}: there is no such file", "check the path")
-    if path.stat().st_size > MAX_BYTES:
-        raise LmrError(
-            f"{path} is larger than {MAX_BYTES // 2**20} MiB", "pass the paper without its supplement"
-        )
-    return path.read_bytes()
+    return files.read_foreign(path, MAX_BYTES, follow=True)
 
 
 def _store(data: bytes, shown: str, into: Path) -> str:

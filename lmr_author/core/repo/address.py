@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote, unquote_to_bytes, urljoin, urlsplit
 
-from lmr_author.core import processes
 from lmr_author.core.errors import LmrError
+from lmr_author.core.repo.settings import read_origin
 
 SCHEMES = ("https", "http", "ssh", "git", "file")
 """Transports that git may use. ``ext::`` and other remote helpers run programs, so they are refused."""
@@ -103,16 +103,8 @@ class Address:
 
     def origin(self) -> str:
         """Return the address that a local clone was made from; "" when it names none."""
-        processes.require("git")
-        import git
-
-        if not self.local:
-            return ""
-        with suppress(git.InvalidGitRepositoryError, AttributeError):
-            with git.Repo(self.folder, expand_vars=False) as repository:
-                url = str(repository.remotes.origin.url)
-            return str(self.folder / url) if url.startswith(("./", "../")) else url
-        return ""
+        url = read_origin(self.folder) if self.local else ""
+        return str(self.folder / url) if url.startswith(("./", "../")) else url
 
     def relative(self, url: str) -> Address:
         """Return the address of a submodule, as its superproject at this address names it.

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import configparser
 import difflib
-import io
 import os
 import re
 import shutil
@@ -15,10 +13,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lmr_author.core import files, processes
+from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.repo.address import Address
-from lmr_author.core.repo.git import Git, resolve_lfs
+from lmr_author.core.repo.git import Git, opened, resolve_lfs, without_filters
+from lmr_author.core.repo.settings import read_settings
 from lmr_author.core.repo.tree import Removed, clean, recognise_licence
 from lmr_author.core.task import Progress
 from lmr_author.core.texts import printable
@@ -144,17 +143,13 @@ def _checkout(
     depth: int = 0,
 ) -> Clone:
     """Clone into ``folder`` with submodules and LFS files, and remove its ``.git``."""
-    processes.require("git")
-    import git as gitpython
-
     git = Git(folder.parent, options.seconds, (address.git, address.shown), progress)
     whole = _fetch(git, address, commit, folder)
     git = replace(git, folder=folder)
-    with gitpython.Repo(folder, expand_vars=False) as repository:
-        # What is missing here is not fetched behind our back, where no time limit holds.
-        repository.git.update_environment(GIT_NO_LAZY_FETCH="1", GIT_NO_REPLACE_OBJECTS="1")
+    with opened(folder) as repository:
         sha = _resolve(git, repository, commit if whole else "FETCH_HEAD", address.shown)
-        git.run("checkout", "--quiet", "--force", "--detach", sha)
+        with without_filters(folder):
+            git.run("checkout", "--quiet", "--force", "--detach", sha)
         made = _describe(repository, sha, folder)
         links = list(_submodule_links(repository, sha))
     left, resolved = resolve_lfs(git, skip=options.skip_lfs)
@@ -231,19 +226,12 @@ def _describe(repository: Repo, sha: str, folder: Path) -> Clone:
 
 def _submodule_links(repository: Repo, sha: str) -> Iterator[Submodule]:
     """Yield every submodule link of a commit, with its address in ``.gitmodules`` or ""."""
-    from git.config import GitConfigParser
-
     tree = repository.commit(sha).tree
     urls: dict[str, str] = {}
     if ".gitmodules" in tree:
-        data = io.BytesIO(tree[".gitmodules"].data_stream.read())
-        data.name = ".gitmodules"  # which GitPython asks for
-        with suppress(configparser.Error, UnicodeDecodeError):
-            settings = GitConfigParser(data, read_only=True, merge_includes=False)
-            for section in settings.sections():
-                values = dict(settings.items(section))
-                if "path" in values and "url" in values:
-                    urls[values["path"].rstrip("/")] = values["url"]
+        for values in read_settings(tree[".gitmodules"].data_stream.read()).values():
+            if "path" in values and "url" in values:
+                urls[values["path"].rstrip("/")] = values["url"]
     for entry in tree.traverse():
         if entry.type == "submodule":
             yield Submodule(str(entry.path), urls.get(str(entry.path), ""), entry.hexsha)

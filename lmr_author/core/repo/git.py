@@ -1,4 +1,4 @@
-"""Run git on an untrusted repository: no hooks, no prompts, allowed transports only, a time limit; commit a folder.
+"""The only place that starts git: no hooks, no prompts, no filters, allowed transports only; commit a folder.
 
 Reads of a clone of ours go through GitPython; docs/decisions/0017-git-and-gitpython.md says why the rest does not.
 """
@@ -8,8 +8,11 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from lmr_author.core import files, processes
 from lmr_author.core.errors import LmrError
@@ -17,9 +20,13 @@ from lmr_author.core.repo.address import SCHEMES
 from lmr_author.core.task import Progress
 from lmr_author.core.texts import printable
 
+if TYPE_CHECKING:
+    from git import Repo
+
 CONFIG = (
     ("core.hooksPath", os.devnull),
     ("core.fsmonitor", "false"),
+    ("protocol.ext.allow", "never"),
     ("core.autocrlf", "false"),
     ("core.symlinks", "true"),
     ("init.templateDir", ""),
@@ -33,6 +40,8 @@ CONFIG = (
 )
 """Settings that hold for every git command here, above the user's and the repository's own."""
 
+MOST_COMMITTED_BYTES = 2 * 2**30
+"""A folder with more is not committed."""
 NEARLY_NOTHING = 64 * 1024
 """Free bytes below which a failure of git is taken to be a full disk: its own message often hides that."""
 
@@ -52,6 +61,9 @@ _HINTS = (
 )  # fmt: skip
 
 
+_SETTINGS = tuple(part for key, value in CONFIG for part in ("-c", f"{key}={value}"))
+
+
 @dataclass(frozen=True)
 class Git:
     """git in one folder.
@@ -66,13 +78,12 @@ class Git:
     secret: tuple[str, str]
     progress: Progress | None = None
 
-    def run(self, *arguments: str, lfs: bool = False) -> None:
-        """Run a git command. Raises LmrError with git's own reason when it fails."""
-        config = [part for key, value in CONFIG for part in ("-c", f"{key}={value}")]
+    def run(self, *arguments: str, lfs: bool = False, env: Mapping[str, str] = {}) -> bytes:
+        """Run a git command and return what it prints. Raises LmrError with git's own reason when it fails."""
         done = processes.run(
-            ["git", *config, *arguments],
+            ["git", *_SETTINGS, *arguments],
             cwd=self.folder,
-            env=_environment(lfs=lfs),
+            env={**_environment(lfs=lfs), **env},
             seconds=self.seconds,
             on_line=self.progress,
         )
@@ -81,6 +92,7 @@ class Git:
             raise LmrError(f"git {arguments[0]} of {shown} took longer than {self.seconds:.0f} s", _ELSEWHERE)
         if done.exit_code != 0:
             raise self._failure(arguments[0], done.stderr)
+        return done.stdout
 
     def _failure(self, verb: str, stderr: str) -> LmrError:
         if _FULL.search(stderr) or shutil.disk_usage(self.folder).free < NEARLY_NOTHING:
@@ -96,9 +108,13 @@ class Git:
         return LmrError(f"git {verb}: {reason}", hint)
 
 
+def _is_kept(variable: str) -> bool:
+    return not variable.startswith("GIT_") or _KEPT.match(variable) is not None
+
+
 def _environment(*, lfs: bool) -> dict[str, str]:
     """Return our environment without what would redirect git, and without any prompt."""
-    env = {key: value for key, value in os.environ.items() if not key.startswith("GIT_") or _KEPT.match(key)}
+    env = {key: value for key, value in os.environ.items() if _is_kept(key)}
     env |= {
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_ASKPASS": "",
@@ -114,6 +130,54 @@ def _environment(*, lfs: bool) -> dict[str, str]:
     if not lfs:
         env["GIT_LFS_SKIP_SMUDGE"] = "1"
     return env
+
+
+def opened(folder: Path) -> Repo:
+    """Open a clone of ours to read it; what GitPython runs is run with the settings of :class:`Git`."""
+    processes.require("git")
+    import git
+
+    class Reader(git.Git):  # type: ignore[misc]  # it has no types
+        def execute(self, command: Any, *arguments: Any, **options: Any) -> Any:
+            # GitPython adds to our environment, and only a program between can take something out of it.
+            dropped = [word for key in os.environ if not _is_kept(key) for word in ("-u", key)]
+            program, *words = command
+            return super().execute(
+                ["env", *dropped, *_READING, program, *_SETTINGS, *words], *arguments, **options
+            )
+
+    class Repository(git.Repo):  # type: ignore[misc]
+        GitCommandWrapperType = Reader
+
+    return Repository(folder, expand_vars=False)
+
+
+_READING = ("GIT_NO_LAZY_FETCH=1", "GIT_NO_REPLACE_OBJECTS=1", "GIT_ALLOW_PROTOCOL=none")
+"""What is missing in a clone is not fetched behind our back, where no time limit holds."""
+
+
+@contextmanager
+def without_filters(repository: Path) -> Iterator[None]:
+    """Leave the files as they are for the time of the block, whatever ``.gitattributes`` and the user's settings say.
+
+    ``info/attributes`` of a repository of ours stands above every other source of attributes.
+    """
+    attributes = repository / ".git" / "info" / "attributes"
+    attributes.parent.mkdir(exist_ok=True)
+    attributes.write_text("* -filter\n", "utf-8")
+    try:
+        yield
+    finally:
+        attributes.unlink()
+
+
+def user_name() -> str:
+    """Return the name that git signs this person's commits with; "" where none is set."""
+    try:
+        name = Git(Path.cwd(), 10.0, ("", "")).run("config", "--get", "user.name")
+    except (LmrError, OSError):
+        return ""
+    return name.decode("utf-8", "replace").strip()
 
 
 def resolve_lfs(git: Git, *, skip: bool) -> tuple[tuple[str, ...], int]:
@@ -159,29 +223,37 @@ class Commit:
     message: str
 
 
-def commit_folder(source: Path, final: Path, commit: Commit) -> None:
-    """Make the repository ``final`` of a folder's files, whole or not at all. Raises LmrError without git."""
-    processes.require("git")
-    import git
+def files_to_commit(source: Path) -> Iterator[Path]:
+    """Yield the files of a folder that :func:`commit_folder` commits: no caches, and nothing of a ``.git`` in it.
 
+    Raises UnsafePathError for a link, a pipe or a device.
+    """
+    return files.foreign_files(
+        source, MOST_COMMITTED_BYTES, lambda path: path.name.lower() in (".git", "__pycache__")
+    )
+
+
+def commit_folder(source: Path, final: Path, commit: Commit) -> None:
+    """Make the repository ``final`` of a folder's files, whole or not at all.
+
+    Raises LmrError without git, for a link or a pipe among the files, and for what git refuses to commit.
+    """
+    person = {"NAME": commit.author, "EMAIL": commit.email, "DATE": commit.date}
+    variables = {f"GIT_{who}_{key}": text for who in ("AUTHOR", "COMMITTER") for key, text in person.items()}
     with files.staged_folder(final) as repository:
-        caches = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(source, repository, ignore=caches, dirs_exist_ok=True)
-        person = {"NAME": commit.author, "EMAIL": commit.email, "DATE": commit.date}
-        variables = {
-            f"GIT_{who}_{key}": text for who in ("AUTHOR", "COMMITTER") for key, text in person.items()
-        }
+        for path in files_to_commit(source):
+            copy = repository / path.relative_to(source)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, copy, follow_symlinks=False)
+        git = Git(repository, 600.0, ("", ""))
+        git.run("init", "--quiet", "--template=", "--initial-branch=main")
         try:
-            made = git.Repo.init(repository, initial_branch="main")
-            made.git.add("--all", "--force")
-            made.git.commit(
-                "--no-gpg-sign", "--no-verify", "-m", commit.message, env={**os.environ, **variables}
-            )
-            made.close()
-        except git.exc.GitCommandNotFound as error:
-            raise LmrError("git is not installed", "install it (Debian: apt install git)") from error
-        except git.exc.GitCommandError as error:
-            reason = str(error.stderr).strip().removeprefix("stderr:").strip(" '\n")
+            with without_filters(repository):
+                git.run("add", "--all", "--force")
+                git.run(
+                    "commit", "--quiet", "--no-gpg-sign", "--no-verify", "-m", commit.message, env=variables
+                )
+        except LmrError as error:
             raise LmrError(
-                f"{source} cannot be committed: {reason}", "check author, date and message"
+                f"{source} cannot be committed: {error.message}", "check author, date and message"
             ) from error

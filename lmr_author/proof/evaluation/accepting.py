@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from lmr_author.core import code
 from lmr_author.core.errors import UsageError
 from lmr_author.core.locks import changes_task
-from lmr_author.core.processes import git_name
+from lmr_author.core.repo.git import user_name
 from lmr_author.core.task import Evaluation, GateResult, GateStatus, Target, Task, equivalents, evaluation
 from lmr_author.core.task.equivalents import EquivalentMutant
 from lmr_author.core.task.evaluation import MUTANTS_DIE
@@ -39,7 +39,7 @@ def accept_mutants(task: Task, words: Sequence[str], reason: str) -> tuple[dict[
     for gate in mutant_gates(stored):
         alive |= {survivor.id for survivor in gate.detail.survivors}
     accepted: dict[str, EquivalentMutant] = {}
-    today, by = datetime.now(UTC).date().isoformat(), git_name()
+    today, by = datetime.now(UTC).date().isoformat(), user_name()
     for word in words:
         chosen = _named_mutants(word, every, alive)
         if not chosen:

@@ -7,6 +7,7 @@ outputs of a judge and people's grades may come in separate files. Logs of Inspe
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from lmr_author.core import files
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.proof.evaluation.candidates import logs
 from lmr_author.proof.evaluation.candidates.predictions import Key
@@ -128,10 +130,12 @@ def _files(paths: Iterable[Path]) -> Iterable[Path]:
             yield results
             continue
         paths_below = sorted([*path.rglob("*.jsonl"), *logs.find(path)]) if path.is_dir() else [path]
-        if not paths_below or not paths_below[0].is_file():
+        if not paths_below or not os.path.lexists(paths_below[0]):
             raise UsageError(
                 f"{path}: no results", "name a JSONL file, a log, or a folder that contains some"
             )
+        for below in paths_below:
+            files.require_regular(below, logs.MOST_BYTES, follow=below == path)
         yield from paths_below
 
 

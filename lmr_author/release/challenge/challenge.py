@@ -14,7 +14,7 @@ from lmr_author.authoring.recording.job import folders_beside
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.locks import changes_task
-from lmr_author.core.processes import git_name
+from lmr_author.core.repo.git import user_name
 from lmr_author.core.task import Progress, Task
 from lmr_author.core.task import challenge as stored
 from lmr_author.core.task import recording as recorded
@@ -168,7 +168,7 @@ def accept(task: Task, name: str, reason: str, index: int | None = None) -> Chal
     if answer.settled and answer.ending is not ACCEPTED[answer.kind]:
         raise UsageError(f"{name} {answer.ending.value}, as it has to", "nothing has to be accepted")
     today = datetime.now(UTC).date().isoformat()
-    acceptance = Acceptance(reason.strip(), today, git_name())
+    acceptance = Acceptance(reason.strip(), today, user_name())
     accepted = replace(answer, accepted=acceptance, ending=ACCEPTED[answer.kind])
     answers = [accepted if other is answer else other for other in record.answers]
     replace(record, answers=tuple(answers)).write(task.challenge_path)

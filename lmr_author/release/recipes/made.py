@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from lmr_author import __version__
 from lmr_author.core import files
+from lmr_author.core.repo.git import files_to_commit
 from lmr_author.core.task import Record, Task
 from lmr_author.core.task.record import Digest, Index, Seconds, Text
 from lmr_author.release.recipes.recipe import Folder, files_beside, plain
@@ -147,5 +148,4 @@ def _file(path: Path) -> str:
 
 
 def _tree(root: Path) -> dict[str, str]:
-    paths = (path for path in files.walk(root) if "__pycache__" not in path.parts)
-    return {path.relative_to(root).as_posix(): _file(path) for path in paths}
+    return {path.relative_to(root).as_posix(): _file(path) for path in sorted(files_to_commit(root))}

@@ -29,7 +29,7 @@ from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions
 from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.proof.validation.run import validate
 from lmr_author.release.recipes.made import ACCEPTED, EQUIVALENT, JudgedAnswer, Made
-from lmr_author.release.recipes.recipe import RECIPE, EnvironmentPart, Folder
+from lmr_author.release.recipes.recipe import MOST_BYTES, RECIPE, EnvironmentPart, Folder
 from lmr_author.runtime.environment import lock
 from lmr_author.runtime.environment.dockerfile import write_dockerfile
 from lmr_author.runtime.environment.local import make_local
@@ -85,7 +85,8 @@ def source(build: Build, made: Made) -> Made:
     if repository.files:
         address = str(build.work / "repository")
         person = Commit(repository.author, repository.email, repository.date, repository.message)
-        commit_folder(folder / repository.files, Path(address), person)
+        with in_field(build.folder, "repository.files"):
+            commit_folder(folder / repository.files, Path(address), person)
     paper = recipe.paper.source
     beside = str(folder / paper) if recipe.paper.is_file else paper
     options = new_task.NewTaskOptions(
@@ -235,7 +236,7 @@ def predictions(folder: Folder) -> Iterator[str]:
     """Yield a recipe's answers as the lines that ``judge --predictions`` reads."""
     for index, target in enumerate(folder.recipe.targets, 1):
         for name in target.answers:
-            code = folder.answer(index, name).read_text("utf-8")
+            code = folder.answer_text(index, name)
             line = {"task": folder.task, "index": index, "model": name, "code": code}
             yield json.dumps(line, ensure_ascii=False)
 
@@ -284,7 +285,7 @@ def _make_local(build: Build) -> None:
 
 def _beside(source: Path, into: Path) -> None:
     """Put a file of the recipe's folder into the task; without it, there is none."""
-    if source.is_file():
-        files.write_bytes(into, source.read_bytes())
+    if source.exists():
+        files.write_bytes(into, files.read_foreign(source, MOST_BYTES))
     else:
         into.unlink(missing_ok=True)

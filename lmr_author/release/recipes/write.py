@@ -18,6 +18,7 @@ from lmr_author.core.task.provenance import Provenance
 from lmr_author.core.task.recording import CHECKERS, FIXTURES, load
 from lmr_author.release.recipes.made import ACCEPTED, EQUIVALENT
 from lmr_author.release.recipes.recipe import (
+    MOST_BYTES,
     RECIPE,
     ExtractPart,
     PaperPart,
@@ -77,7 +78,7 @@ def write(task: Task, out: Path, here: Path) -> Written:
         helpers = {name: unit_test / name for name in (FIXTURES, CHECKERS)}
         for name, path in {ACCEPTED: task.accepted_path, **helpers}.items():
             if path.is_file():
-                files.write_bytes(folder / name, path.read_bytes())
+                files.write_bytes(folder / name, files.read_foreign(path, MOST_BYTES))
         if accepted := equivalents.load(task).accepted:
             # The diffs are lines of their code.
             ours = tuple(replace(mutant, diff="") for mutant in accepted)
@@ -171,4 +172,4 @@ def _copy_driver(
     if origin is None:
         remarks.append(f"{script}, which called the target, is not in or beside the task: add it to the recipe")
         return
-    files.write_bytes(files.inside(folder, script), (origin / script).read_bytes())
+    files.write_bytes(files.inside(folder, script), files.read_foreign(origin / script, MOST_BYTES))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -40,6 +41,8 @@ _FROM = re.compile(
     r"(?<!\\\n)(?<!\\\r\n)^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(?P<image>[^\s\\]+)(?:[^\n\\]|\\(?:\r?\n)?)*",
     re.IGNORECASE | re.MULTILINE,
 )
+_DOCKERFILE = ".dockerfile.lmr-author"
+"""Name of our copy in the context: the engine gets it in place of the folder's own."""
 _LABEL = f"LABEL {IMAGE_LABEL}=1"
 
 
@@ -214,15 +217,16 @@ def _stream(
     ``client.images.build`` would do, but it returns the log at the end.
     """
     from docker.errors import APIError, BuildError
+    from docker.utils.build import tar
 
     chunks: Iterator[dict[str, Any]] = iter(())
     rest = ""
     try:
-        with files.temporary_folder("lmr-author-build-") as folder:
-            # Outside of the context: the SDK sends it in the Dockerfile's place.
-            (folder / "Dockerfile").write_text(dockerfile, "utf-8")
+        # A file without a name: the SDK's own context is a named one, which a kill would leave.
+        with tempfile.TemporaryFile() as archive:
+            tar(context, exclude=_ignored(context), dockerfile=(_DOCKERFILE, dockerfile), fileobj=archive)
             chunks = client.api.build(
-                path=str(context), dockerfile=str(folder / "Dockerfile"), tag=tag, buildargs=dict(args),
+                fileobj=archive, custom_context=True, dockerfile=_DOCKERFILE, tag=tag, buildargs=dict(args),
                 nocache=no_cache, rm=True, forcerm=True, decode=True,
                 # The build needs the package index, which may be reachable only the way the host reaches it.
                 network_mode="host",
@@ -245,6 +249,12 @@ def _stream(
         # Closing the connection is what makes the engine stop.
         if isinstance(chunks, Generator):
             chunks.close()
+
+
+def _ignored(context: Path) -> list[str]:
+    """Return the patterns of ``.dockerignore``, as the SDK reads them."""
+    lines = (line.strip() for line in files.read_text_or_empty(context / ".dockerignore").splitlines())
+    return [line for line in lines if line and not line.startswith("#")]
 
 
 def _with_own_lines(reason: str, sent: str) -> str:

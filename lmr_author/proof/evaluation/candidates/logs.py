@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmr_author.core import files
-from lmr_author.core.errors import LmrError
+from lmr_author.core.errors import LmrError, UnsafePathError
 from lmr_author.proof.evaluation.candidates.answer import MAX_ANSWER
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 ANSWER = "lmr_author:answer"
 """Key of a sample's store with the answer that an agent left; without it, the answer is the model's last message."""
+MOST_BYTES = 2 * 2**30
+"""Size of a log, or of a file of predictions or results."""
 EDITOR_READS = "view"
 _ACTIONS = {"bash": "run", "python": "run", "submit": "finish", "think": "message"}
 """Tool → kind of action in the paper's Figures 5 and 6; the editor's depend on its command."""
@@ -38,9 +40,15 @@ def is_log(path: Path) -> bool:
 
 
 def find(folder: Path) -> list[Path]:
-    """Return the logs below a folder: of Inspect AI, and of Harbor's trials."""
+    """Return the logs below a folder: of Inspect AI, and of Harbor's trials.
+
+    Raises UnsafePathError for one that is a link, a pipe or a device, or too large.
+    """
     trials = [path for path in folder.rglob(_TRIAL) if (path.parent / "artifacts").is_dir()]
-    return sorted([*folder.rglob("*.eval"), *trials])
+    found = sorted([*folder.rglob("*.eval"), *trials])
+    for path in found:
+        files.require_regular(path, MOST_BYTES)
+    return found
 
 
 def read(path: Path) -> Iterator[tuple[str, Answer]]:
@@ -148,6 +156,8 @@ def _number(trial: Path) -> int:
 
 def _read_artifact(folder: Path) -> str:
     """Return the goal file that a trial left, the only file collected from the repository; "" without one."""
+    if folder.is_symlink():
+        raise UnsafePathError(f"{folder} is a symbolic link", "replace it by the folder itself", folder)
     for path in files.walk(folder):
         if path.relative_to(folder).parts[0] == "workspace" and path.stat().st_size <= MAX_ANSWER:
             return path.read_text("utf-8", errors="replace")

@@ -85,6 +85,8 @@ def read(path: Path, tasks: Mapping[str, TaskInfo]) -> Given:
     """
     if not path.exists():
         raise LmrError(f"there is no {path}", "name the file or folder with the predictions")
+    if not path.is_dir():
+        files.require_regular(path, logs.MOST_BYTES, follow=True)
     predictions = list(_from_folder(path, tasks) if path.is_dir() else _from_file(path))
     if not predictions:
         raise NoPredictionsError(
