@@ -53,7 +53,8 @@ class Limits:
         processes: number of processes and threads.
         cpus: number of processor cores (docker only).
         output_bytes: of stdout and of stderr each; the rest is dropped and the result marked.
-        file_mb: size of the private ``/tmp``, and of any one file written.
+        file_mb: size of the private ``/tmp`` and of ``/dev/shm``, neither above ``memory_mb``, and of any one file
+            written.
     """
 
     seconds: float = 120.0

@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -146,16 +146,16 @@ class LocalSandbox(Sandbox):
 
 def _run_isolated(tools: bubblewrap.Tools, interpreter: MountedInterpreter, command: Command) -> ExecResult:
     uid = bubblewrap.sandbox_uid(tools)
-    own = bubblewrap.own_files(tools, uid)
     with (
         accessible(command.mounts if tools.as_root else (), uid, uid),
-        _pipes(own.values()) as (status, status_inside, *fds),
+        _status_pipe() as (status, status_inside),
+        bubblewrap.piped(bubblewrap.own_data(tools, uid)) as pipes,
     ):
+        variables = {**_variables(interpreter), **command.env}
         argv = bubblewrap.command_line(
-            tools, uid, command, interpreter, status=status_inside, pipes=dict(zip(own, fds, strict=True)),
-            variables={**_variables(interpreter), **command.env},
-        )  # fmt: skip
-        result = _run(command, argv, pass_fds=(status_inside, *fds))
+            tools, uid, command, interpreter, pipes=pipes, variables=variables, status=status_inside
+        )
+        result = _run(command, argv, pass_fds=(status_inside, *pipes.values()))
         if not (result.timed_out or result.stopped) and not _began(status):
             reason = result.stderr.decode("utf-8", "replace").strip()
             raise SandboxError(
@@ -211,20 +211,14 @@ def _variables(interpreter: MountedInterpreter) -> dict[str, str]:
 
 
 @contextmanager
-def _pipes(contents: Iterable[bytes]) -> Iterator[list[int]]:
-    """Yield (status to read, status to write, then one to read for each of the contents); closed at the end."""
-    fds: list[int] = []
+def _status_pipe() -> Iterator[tuple[int, int]]:
+    """Yield a pipe's ends, to read from and to write to; closed at the end."""
+    reading, writing = os.pipe()
     try:
-        fds += os.pipe()
-        for data in contents:
-            reading, writing = os.pipe()
-            fds.append(reading)
-            with os.fdopen(writing, "wb") as file:
-                file.write(data)
-        yield fds
+        yield reading, writing
     finally:
-        for fd in fds:
-            os.close(fd)
+        os.close(reading)
+        os.close(writing)
 
 
 def _began(status: int) -> bool:
