@@ -85,7 +85,7 @@ class RecordingJudge:
             reached[case] = replay.of("candidate", case)
             if _is_lost(reached[case]):
                 break
-        return replace(self._verdict(reached), log=_log(replay))
+        return replace(self._verdict(reached), cut_short=replay.result.timed_out, log=_log(replay))
 
     def outcomes(self, source: bytes, line: int, limits: Limits, stop: Stop) -> Replay:
         """Replay a candidate, which is hostile code, in a sandbox run of its own, on the masked tree.
@@ -313,6 +313,7 @@ class ScriptJudge:
             reason=reason,
             cases=(CaseScore(test, _outcome(run, reason), reason, run.seconds),),
             by_mask=bool(reason) and run.blames_mask(self.bench.implementation.goal_file, names),
+            cut_short=run.timed_out,
             log=run.output,
             obstacle=obstacle,
             hint=hint,

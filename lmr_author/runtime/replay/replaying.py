@@ -24,6 +24,7 @@ from lmr_author.runtime.probe.document import BadDocument, Document
 from lmr_author.runtime.probe.replayer import LOAD_SECONDS
 from lmr_author.runtime.replay import judging, outcomes
 from lmr_author.runtime.replay.outcomes import Replay, ReplayOutcome
+from lmr_author.runtime.replay.patience import Patience
 from lmr_author.runtime.replay.staging import PROBE_ROOT, copy_fixtures, probe_mount
 from lmr_author.runtime.sandbox.base import Command, Limits, Mount, Sandbox
 
@@ -159,15 +160,19 @@ def replay(
         job.chmod(0o755)
         request = write_job(job, tree_inside, plan, variants, threads)
         limits = limits or Limits(seconds=most_seconds(plan, len(variants)))
+        patience = Patience(plan.case_seconds)
         command = Command(
             argv=("python", "-m", "lmr_probe", "replay", request),
             mounts=(Mount(tree, tree_inside), probe_mount(resources.probe_folder()), Mount(job, INPUTS)),
             cwd=tree_inside,
             env={"PYTHONPATH": PROBE_ROOT, "PYTHONHASHSEED": str(hash_seed)},
             limits=limits,
-            stop=stop,
+            stop=lambda: patience.is_over() or (stop is not None and stop()),
+            on_output=patience.add,
         )
         result = sandbox.run(command)
+    if patience.over and result.stopped:
+        result = replace(result, timed_out=True, stopped=False)
     wanted = {(variant.id, case) for variant in variants for case in plan.cases}
     replayed = outcomes.read(result, wanted)
     return replayed if plan.judging is None else _judged(sandbox, plan.judging, replayed)

@@ -79,6 +79,7 @@ class Command:
         stop: asked twice a second while it runs, from the waiting thread; True ends the run (the disk fills
             up, the user pressed Ctrl-C elsewhere).
         on_line: called with each line of its stderr, from another thread (local only).
+        on_output: called with each part of its stdout as it comes, from another thread.
     """
 
     argv: tuple[str, ...]
@@ -89,6 +90,7 @@ class Command:
     network: bool = False
     stop: Callable[[], bool] | None = field(default=None, compare=False)
     on_line: OnLine | None = field(default=None, compare=False)
+    on_output: Callable[[bytes], None] | None = field(default=None, compare=False)
 
     def check(self) -> None:
         """Raise SandboxError for a command that no sandbox can run."""

@@ -228,6 +228,8 @@ def _attend(container: Container, command: Command) -> ExecResult:
         try:
             for stdout, stderr in output:
                 out.add(stdout or b"")
+                if stdout and command.on_output is not None:
+                    command.on_output(stdout)
                 err.add(stderr or b"")
         finally:
             output._response.close()  # which the SDK leaves to the garbage collector

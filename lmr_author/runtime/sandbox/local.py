@@ -189,7 +189,7 @@ def _run(
     try:
         done = processes.run(
             argv, env={**(env or {}), owner.MARKER: mark}, cwd=cwd, seconds=limits.seconds, stop=command.stop,
-            on_line=command.on_line, output_bytes=limits.output_bytes, pass_fds=pass_fds,
+            on_line=command.on_line, on_output=command.on_output, output_bytes=limits.output_bytes, pass_fds=pass_fds,
             sweep=lambda: owner.kill_marked(mark),
         )  # fmt: skip
     except OSError as error:
