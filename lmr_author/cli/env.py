@@ -20,6 +20,7 @@ from lmr_author.cli.options import (
     TaskOption,
     VersionOption,
     current_task,
+    finite,
     task_words,
 )
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS
@@ -99,7 +100,7 @@ def env_lock(
     relax: Annotated[
         bool, Option("--relax", help="If no versions fit together, loosen what conflicts.")
     ] = False,
-    timeout: Annotated[float, Option(min=1, help="Time limit, in seconds.")] = 300.0,
+    timeout: Annotated[float, Option(min=1, callback=finite, help="Time limit, in seconds.")] = 300.0,
     extra: Annotated[
         list[str] | None, Option("--with", help="Also pin this, or instead of the repository's.")
     ] = None,
@@ -186,7 +187,9 @@ def env_build(
     ] = "",
     no_cache: Annotated[bool, Option("--no-cache", help="Make every layer anew.")] = False,
     files: Annotated[list[str] | None, Option("--file", help="Import this, not the goal files.")] = None,
-    timeout: Annotated[float, Option(min=1, help="Time limit of one import, in seconds.")] = 120.0,
+    timeout: Annotated[
+        float, Option(min=1, callback=finite, help="Time limit of one import, in seconds.")
+    ] = 120.0,
     task: TaskOption = None,
     output: FormatOption = Format.text,
 ) -> int:

@@ -100,6 +100,7 @@ def run(
     env: Mapping[str, str] | None = None,
     stdin: bytes = b"",
     on_line: Callable[[str], None] | None = None,
+    on_output: Callable[[bytes], None] | None = None,
     output_bytes: int = KEPT_OUTPUT,
     stop: Callable[[], bool] | None = None,
     pass_fds: Sequence[int] = (),
@@ -112,6 +113,7 @@ def run(
         env: None passes this process's environment on.
         on_line: called with each line of its stderr (also those that end in a carriage return, as
             progress does), from another thread, with control characters removed.
+        on_output: called with each part of its stdout as it comes, from another thread.
         output_bytes: limit for stdout and stderr each; the rest is read and dropped.
         stop: asked twice a second; True kills the program.
         sweep: kills processes that left the group. Called after the end and after any exception.
@@ -126,7 +128,7 @@ def run(
         exited = threading.Event()
         threads = [
             threading.Thread(target=_await_exit, args=(process, exited), daemon=True),
-            threading.Thread(target=_read, args=(process.stdout, out, None), daemon=True),
+            threading.Thread(target=_read, args=(process.stdout, out, None, on_output), daemon=True),
             threading.Thread(target=_read, args=(process.stderr, err, on_line), daemon=True),
         ]
         for thread in threads:
@@ -245,11 +247,18 @@ def _await_exit(process: subprocess.Popen[bytes], exited: threading.Event) -> No
     exited.set()
 
 
-def _read(stream: IO[bytes], kept: BoundedOutput, on_line: Callable[[str], None] | None) -> None:
+def _read(
+    stream: IO[bytes],
+    kept: BoundedOutput,
+    on_line: Callable[[str], None] | None,
+    on_output: Callable[[bytes], None] | None = None,
+) -> None:
     pending = b""
     with stream:
         while chunk := os.read(stream.fileno(), 65536):
             kept.add(chunk)
+            if on_output is not None:
+                on_output(chunk)
             if on_line is None:
                 continue
             *lines, pending = re.split(rb"[\r\n]+", pending + chunk)

@@ -18,6 +18,8 @@ Cell = str | int | float | None
 
 _FORMULA = re.compile(r"[=+\-@\t\r\n＝＋－＠]")  # spreadsheets take the wide forms too
 """What a cell begins with that a spreadsheet runs (https://owasp.org/www-community/attacks/CSV_Injection)."""
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Escape sequences of terminals, and marks that turn the direction of text (CVE-2021-42574); not tabs and line ends."""
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|~$]|^#|&(?=#?\w+;)|(?<=:)/|(?<=www)\.)", re.IGNORECASE)
 _LINE_MARK = re.compile(r"^(\d*)([-+=:.)])(?=[-+=:\s]|$)")
 """What makes a list or a heading of a line; not the sign of a number."""
@@ -59,7 +61,7 @@ def _csv_line(row: Sequence[Cell]) -> str:
 def _csv_cell(cell: Cell) -> Cell:
     if not isinstance(cell, str):
         return "" if cell is None else cell
-    cell = _whole(cell).replace("\0", "\N{REPLACEMENT CHARACTER}")
+    cell = _whole(cell)
     return f"'{cell}" if _FORMULA.match(cell) else cell
 
 
@@ -83,5 +85,5 @@ def latex(text: str) -> str:
 
 
 def _whole(text: str) -> str:
-    """Replace halves of surrogate pairs, which JSON can hold and UTF-8 cannot."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    """Replace halves of surrogate pairs, which UTF-8 cannot hold, and what a terminal or an editor would obey."""
+    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text.encode("utf-8", "replace").decode("utf-8"))

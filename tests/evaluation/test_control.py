@@ -15,7 +15,8 @@ from lmr_author.proof.evaluation.bench import Bench
 from lmr_author.proof.evaluation.evaluate import EvaluationRun
 from lmr_author.proof.evaluation.judges import RecordingJudge
 from lmr_author.runtime.replay import replaying
-from lmr_author.runtime.replay.replaying import CONTROL, Replay, ReplayOutcome
+from lmr_author.runtime.replay.outcomes import Replay, ReplayOutcome
+from lmr_author.runtime.replay.replaying import CONTROL
 from lmr_author.runtime.sandbox.local import LocalSandbox
 from tests.evaluation.foreign import PLAIN_PYTHON
 from tests.pipeline import only_hinge, recorded, run_gates

@@ -58,7 +58,6 @@ def test_a_masked_target_raises_in_the_target(tmp_path: Path) -> None:
         assert (header["status"], header["entered"]) == ("raised", True)
         assert header["error"]["type"] == "NotImplementedError"
         assert header["error"]["raised_in_target"] is True
-        assert "raise NotImplementedError" in header["error"]["traceback"]
         assert header["file"] == "pkg/goal.py"
     for header in replayed.headers("elsewhere").values():
         assert header["error"]["raised_in_target"] is False

@@ -35,6 +35,68 @@ def test_has_no_privileges(python: Python) -> None:
     assert status["NoNewPrivs"] == "1"
 
 
+MAKES_NAMESPACES = """
+import ctypes, os, platform
+NEWUSER, SIGCHLD = 0x10000000, 17
+clone, unshare, clone3 = (56, 272, 435) if platform.machine() == "x86_64" else (220, 97, 435)
+libc = ctypes.CDLL(None, use_errno=True)
+uid, parent, made = os.getuid(), os.getpid(), []
+flags = (ctypes.c_uint64 * 8)(NEWUSER, 0, 0, 0, SIGCHLD)
+for arguments in ((clone, NEWUSER | SIGCHLD, 0, 0, 0, 0), (clone3, flags, 64)):
+    child = libc.syscall(*arguments)
+    if child == 0 and os.getpid() != parent:
+        os._exit(0)
+    made += [arguments[0]] if child > 0 else []
+made += [unshare] if libc.syscall(unshare, NEWUSER | 0x20000) == 0 else []
+if unshare in made:
+    open("/proc/self/uid_map", "w").write(f"0 {uid} 1")
+mounted = [place for place in (b"/tmp", b"/dev/shm") if libc.mount(b"tmpfs", place, b"tmpfs", 0, b"size=8g") == 0]
+print(made, mounted)
+"""
+MEMORY_OF_NO_PROCESS = """
+import ctypes, os, sys
+if sys.argv[1] == "memfd":
+    for number in range(64):
+        os.write(os.memfd_create("file"), bytes(16 << 20))
+else:
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.shmat.restype = ctypes.c_void_p
+    for number in range(64):
+        segment = libc.shmget(0, 16 << 20, 0o1600)
+        if segment < 0:
+            raise OSError(ctypes.get_errno())
+        place = libc.shmat(segment, None, 0)
+        ctypes.memset(place, 1, 16 << 20)
+        libc.shmdt(ctypes.c_void_p(place))
+"""
+
+
+def test_no_user_namespace_is_made_inside(python: Python) -> None:
+    result = python(MAKES_NAMESPACES)
+    assert result.stdout == b"[] []\n", result.stderr
+
+
+@pytest.mark.parametrize("kind", ["memfd", "shm"])
+def test_memory_of_no_process_is_limited(python: Python, kind: str) -> None:
+    result = python(MEMORY_OF_NO_PROCESS, kind, limits=Limits(memory_mb=256, file_mb=32, seconds=60))
+    assert result.exit_code != 0
+    assert not result.timed_out
+
+
+def test_tmp_and_shm_are_no_larger_than_the_memory(python: Python) -> None:
+    code = (
+        "import os, sys\n"
+        "for place in sys.argv[1:]:\n"
+        "    try:\n"
+        "        for i in range(40): open(f'{place}/{i}', 'wb').write(bytes(16 << 20))\n"
+        "    except OSError: pass\n"
+        "    written = sum(file.stat().st_size for file in os.scandir(place)) >> 20\n"
+        "    if written > 256: print(place, written)\n"
+    )
+    result = python(code, "/tmp", "/dev/shm", limits=Limits(memory_mb=256, file_mb=1024, seconds=60))
+    assert result.stdout == b""
+
+
 def test_system_is_not_writable(python: Python) -> None:
     code = (
         "import os, sys\n"

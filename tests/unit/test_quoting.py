@@ -31,6 +31,7 @@ HOSTILE = (
     "-1.5",
     "ｅ＝1",
 )  # fmt: skip
+obeyed = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 TEXTS = st.one_of(st.text(), st.sampled_from(HOSTILE), st.lists(st.sampled_from(HOSTILE)).map(" ".join))
 
 
@@ -54,7 +55,19 @@ def test_csv(text: str) -> None:
     assert (head, empty) == (["model", "score"], ["", "2"])
     assert row[1] == "-1.5"
     assert not re.match("[=+@\t\r\n＝＋－＠-]", row[0])
-    assert text.replace("\0", "\ufffd") in (row[0], row[0].removeprefix("'"))
+    assert obeyed.sub("\ufffd", text) in (row[0], row[0].removeprefix("'"))
+
+
+@pytest.mark.parametrize("text", ["\x1b]0;title\x07\x1b[31mred", "\x9b31m", "a\u202eb", "\x7f\x08"])
+def test_no_control_character_comes_out(text: str) -> None:
+    written = (
+        quoting.csv_rows([[text]])
+        + quoting.markdown(text)
+        + quoting.markdown_code(text)
+        + quoting.latex(text)
+    )
+    assert not obeyed.search(written)
+    assert "\ufffd" in written
 
 
 def shown(markdown: str) -> list[list[str]]:
@@ -69,7 +82,7 @@ def shown(markdown: str) -> list[list[str]]:
 
 
 def plain(text: str) -> str:
-    return " ".join(text.replace("\0", "\ufffd").split())
+    return " ".join(obeyed.sub("\ufffd", text).split())
 
 
 @given(TEXTS)

@@ -24,6 +24,7 @@ from lmr_author.proof.evaluation.mutants import Mutant
 from lmr_author.proof.evaluation.wrong_versions import mutants_to_try
 from lmr_author.runtime.probe.traits import Trait
 from lmr_author.runtime.replay import replaying
+from lmr_author.runtime.replay.outcomes import Replay, ReplayOutcome
 from lmr_author.runtime.sandbox.base import Limits
 
 NOT_GIVEN = "not given"
@@ -389,10 +390,10 @@ def try_mutants(
     expected = {name: replaying.load_document(call.folder, "expected") for name, call in by_name.items()}
     killed: dict[str, set[str]] = {name: set() for name in by_name}
 
-    def passes(case: str, outcome: replaying.ReplayOutcome) -> bool:
+    def passes(case: str, outcome: ReplayOutcome) -> bool:
         return not replaying.differences(expected[case], outcome, by_name[case].checkers)
 
-    def run(variants: Sequence[replaying.Variant], seconds: float, shared: bool) -> replaying.Replay:
+    def run(variants: Sequence[replaying.Variant], seconds: float, shared: bool) -> Replay:
         limits = Limits(seconds=60 + MOST_BUSY * MUTANT_SECONDS)
         return golden.replay(
             calls, variants, limits=limits, case_seconds=seconds, share=shared, until_lost=True

@@ -22,6 +22,7 @@ from lmr_author.runtime.probe.calling import RANDOM
 from lmr_author.runtime.probe.document import dump
 from lmr_author.runtime.probe.outcome import as_written
 from lmr_author.runtime.replay import judging, replaying, staging
+from lmr_author.runtime.replay.outcomes import Replay
 from lmr_author.runtime.sandbox.base import Limits, Sandbox
 
 REPEATS = 2
@@ -87,7 +88,7 @@ class Golden:
         limits: Limits | None = None,
         doubles: bool = False,
         **changes: Any,
-    ) -> replaying.Replay:
+    ) -> Replay:
         """Replay calls, named by their number. ``doubles``: as float64, too. Raises SandboxError."""
         cases = [str(call.number) for call in calls]
         functions, custom = judging.functions_of(self.checks), None
@@ -233,12 +234,10 @@ def _batch(waiting: Sequence[RecordedCall]) -> list[RecordedCall]:
     return batch
 
 
-def _runs(
-    golden: Golden, batch: Sequence[RecordedCall], count: str, progress: Progress
-) -> list[replaying.Replay]:
+def _runs(golden: Golden, batch: Sequence[RecordedCall], count: str, progress: Progress) -> list[Replay]:
     """Replay calls :data:`REPEATS` times; in the last run with float64 inputs, too."""
     golden.add(batch)
-    runs: list[replaying.Replay] = []
+    runs: list[Replay] = []
     for repeat in range(1, REPEATS + 1):
         progress(f"replaying call {count} on the golden, {repeat} of {REPEATS} times")
         # Another number of threads sums in another order: the spread of that belongs to the tolerance.
@@ -247,17 +246,17 @@ def _runs(
     return runs
 
 
-def _judge(golden: Golden, call: RecordedCall, runs: Sequence[replaying.Replay]) -> RecordedCall | Rejected:
+def _judge(golden: Golden, call: RecordedCall, runs: Sequence[Replay]) -> RecordedCall | Rejected:
     """Return a call with its tolerances, or why it is no case; the last of the runs had float64 inputs, too."""
     expected = replaying.load_document(call.folder, "expected")
     inputs = replaying.load_document(call.folder, "inputs")
     outcomes = [run.of("golden", str(call.number)) for run in runs]
     documents = []
     for outcome in outcomes:
-        if outcome.part:
-            call = replace(call, omitted=({"path": outcome.part, "type": ""},))
+        if outcome.error.part:
+            call = replace(call, omitted=({"path": outcome.error.part, "type": ""},))
         if outcome.document is None:
-            text = outcome.error_text or outcome.status
+            text = outcome.error.text or outcome.status
             not_imported = outcome.status == "import-error"
             what = "the goal file cannot be imported by itself" if not_imported else "cannot be replayed"
             return Rejected(call, f"{what}: {text}", not_imported)

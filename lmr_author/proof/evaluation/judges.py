@@ -18,6 +18,7 @@ from lmr_author.proof.evaluation.script import ScriptRun
 from lmr_author.proof.evaluation.verdict import BUSY, CaseScore, Outcome, Unproven, Verdict
 from lmr_author.runtime.probe.checking import digest
 from lmr_author.runtime.replay import replaying
+from lmr_author.runtime.replay.outcomes import Replay, ReplayOutcome
 from lmr_author.runtime.replay.replaying import CONTROL, beside_the_golden
 from lmr_author.runtime.sandbox.base import Limits
 
@@ -79,14 +80,14 @@ class RecordingJudge:
     def answer(self, source: bytes, line: int, limits: Limits, stop: Stop) -> Verdict:
         """Judge a candidate, which is hostile code; see :meth:`outcomes`."""
         replay = self.outcomes(source, line, limits, stop)
-        reached: dict[str, replaying.ReplayOutcome] = {}
+        reached: dict[str, ReplayOutcome] = {}
         for case in self.expected:
             reached[case] = replay.of("candidate", case)
             if _is_lost(reached[case]):
                 break
-        return replace(self._verdict(reached), log=_log(replay))
+        return replace(self._verdict(reached), cut_short=replay.result.timed_out, log=_log(replay))
 
-    def outcomes(self, source: bytes, line: int, limits: Limits, stop: Stop) -> replaying.Replay:
+    def outcomes(self, source: bytes, line: int, limits: Limits, stop: Stop) -> Replay:
         """Replay a candidate, which is hostile code, in a sandbox run of its own, on the masked tree.
 
         Its outcomes are those of the version ``candidate``, up to the first case that is late or crashes.
@@ -157,7 +158,7 @@ class RecordingJudge:
         bench, line = self.bench, self._line(golden=False)
         tree = bench.tree("masked", bench.masked_overlay)
 
-        def run(variants: Sequence[replaying.Variant], limit: float, shared: bool) -> replaying.Replay:
+        def run(variants: Sequence[replaying.Variant], limit: float, shared: bool) -> Replay:
             plan = replace(self.plan(line, limit), until_lost=True, share=shared)
             return replaying.replay(bench.sandbox, tree, bench.inside, plan, variants)
 
@@ -184,7 +185,7 @@ class RecordingJudge:
             break
         return verdicts
 
-    def _passes(self, case: str, outcome: replaying.ReplayOutcome) -> bool:
+    def _passes(self, case: str, outcome: ReplayOutcome) -> bool:
         return not replaying.differences(self.expected[case], outcome, self.checkers[case])
 
     def _line(self, *, golden: bool) -> int:
@@ -192,7 +193,7 @@ class RecordingJudge:
         pair = self.bench.definitions
         return pair[0 if golden else 1].line if pair else self.recording.target.line
 
-    def _verdict(self, by_case: Mapping[str, replaying.ReplayOutcome]) -> Verdict:
+    def _verdict(self, by_case: Mapping[str, ReplayOutcome]) -> Verdict:
         cases: list[CaseScore] = []
         reasons: list[str] = []
         for name, outcome in by_case.items():
@@ -213,7 +214,7 @@ class RecordingJudge:
             identity="\n".join(outputs),
         )
 
-    def _case(self, name: str, outcome: replaying.ReplayOutcome) -> CaseScore:
+    def _case(self, name: str, outcome: ReplayOutcome) -> CaseScore:
         seconds = round(outcome.seconds, 6)
         try:
             differing = replaying.differences(self.expected[name], outcome, self.checkers[name])
@@ -227,17 +228,17 @@ class RecordingJudge:
         return CaseScore(name, kind, f"{differing[0]}{more}"[:500], seconds)
 
 
-def _log(replay: replaying.Replay) -> str:
+def _log(replay: Replay) -> str:
     return replay.result.stderr.decode("utf-8", "replace")[-20_000:]
 
 
-def _is_lost(outcome: replaying.ReplayOutcome) -> bool:
+def _is_lost(outcome: ReplayOutcome) -> bool:
     return outcome.document is None and outcome.status in LOST
 
 
-def _is_from_mask(outcome: replaying.ReplayOutcome) -> bool:
-    is_mask_error = outcome.status == "raised" and outcome.error.get("type") == MASK_ERROR
-    return is_mask_error and bool(outcome.error.get("raised_in_target"))
+def _is_from_mask(outcome: ReplayOutcome) -> bool:
+    error = outcome.error
+    return outcome.status == "raised" and error.type == MASK_ERROR and error.raised_in_target
 
 
 class ScriptJudge:
@@ -312,6 +313,7 @@ class ScriptJudge:
             reason=reason,
             cases=(CaseScore(test, _outcome(run, reason), reason, run.seconds),),
             by_mask=bool(reason) and run.blames_mask(self.bench.implementation.goal_file, names),
+            cut_short=run.timed_out,
             log=run.output,
             obstacle=obstacle,
             hint=hint,

@@ -56,6 +56,7 @@ class Verdict:
         file: file the executed target was defined in, relative to the tree; absolute when it lies elsewhere.
         facts: the sandbox's report about itself.
         identity: equal for two runs exactly when they gave the same outputs bit for bit; "" if unknown.
+        cut_short: the run itself was ended at its time limit.
         log: output of the run, for people.
         obstacle: why a test script cannot run here; "" when it can, or for another failure.
         hint: for ``obstacle``.
@@ -70,6 +71,7 @@ class Verdict:
     file: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
     identity: str = ""
+    cut_short: bool = False
     log: str = ""
     obstacle: str = ""
     hint: str = ""

@@ -24,7 +24,7 @@ from lmr_author.proof.evaluation.judges import RecordingJudge
 from lmr_author.release.challenge.calls import Calls, record_again, write_recording
 from lmr_author.release.challenge.missing import missing
 from lmr_author.runtime.replay import replaying
-from lmr_author.runtime.replay.replaying import Replay
+from lmr_author.runtime.replay.outcomes import Replay
 from lmr_author.runtime.sandbox.base import ExecResult
 
 Result = TypeVar("Result")

@@ -34,6 +34,9 @@ from .target import DONE, START, problem, run_cases, send
 LOAD_SECONDS = 120.0
 """Time limit of importing the goal file, unless a case may take longer."""
 
+LOADING, RUNNING, LEAVING = b'"kind":"loading"', b'"kind":"running"', b'"kind":"leaving"'
+"""Parts of the messages that say what comes next: imports, a case, the end. All of one length."""
+
 _DUMPABLE = 4
 MOST_SHARED = 20000
 """Modules that a variant loaded and that the parent loads for the others, at most."""
@@ -64,9 +67,11 @@ def replay(request: Dict[str, Any]) -> int:
         share = request.get("share", True) and number < SHARING < len(variants)
         loaded, lost = _run_variant(request, variant, out, share)
         if share:
+            send(out, {"kind": "loading"})
             _import(loaded[:MOST_SHARED])
         if lost and number == 0 and request.get("until_lost"):
             break
+    send(out, {"kind": "leaving"})
     send(out, {"kind": "end", "variants": len(variants), "peak_rss": facts.peak_memory()})
     return 0
 
@@ -188,6 +193,7 @@ def _lost(variant: str, case: str, ended: Ended) -> Dict[str, Any]:
 def _run_child(
     request: Dict[str, Any], variant: Dict[str, Any], cases: List[str], out: int, share: bool
 ) -> Ended:
+    send(out, {"kind": "loading"})
     reader, writer = os.pipe()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -214,7 +220,7 @@ def _run_child(
     except OSError:  # it did so itself already
         pass
     try:
-        data, timed_out = _collect(reader, float(request.get("case_seconds") or 60.0), len(cases))
+        data, timed_out = _collect(reader, float(request.get("case_seconds") or 60.0), len(cases), out)
     finally:
         os.close(reader)
         for kill in (os.killpg, os.kill):
@@ -228,7 +234,7 @@ def _run_child(
     return Ended(frames, timed_out, status, not started)
 
 
-def _collect(reader: int, limit: float, cases: int) -> Tuple[bytes, bool]:
+def _collect(reader: int, limit: float, cases: int, out: int) -> Tuple[bytes, bool]:
     """Return everything the child sends, and whether its time ran out.
 
     The time starts anew when a case begins, but only so often as there are cases. Data that has come is read before the
@@ -252,6 +258,7 @@ def _collect(reader: int, limit: float, cases: int) -> Tuple[bytes, bool]:
         tail = recent[-max(len(DONE), len(START)) + 1 :]
         if starts and begun < cases:
             begun += starts
+            send(out, {"kind": "running"})
             deadline = time.monotonic() + limit
         elif left <= 0:
             return b"".join(chunks), True

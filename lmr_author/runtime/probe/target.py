@@ -24,7 +24,6 @@ DONE = write_frame({"kind": "done"})
 """The last message of a child."""
 START = b'"kind":"start"'
 """Part of the message that begins a case."""
-MAX_TRACEBACK = 20_000
 
 
 class Result(NamedTuple):
@@ -37,7 +36,7 @@ class Result(NamedTuple):
         hits: the blocks that were executed.
         file: the file that the target's code says it is from.
         seconds: processor time of the call alone (:class:`.facts.Stopwatch`).
-        error: ``{"type", "message", "traceback", "raised_in_target"}`` of the exception, or {}.
+        error: ``{"type", "message", "raised_in_target", "part"}`` of the exception, or {}.
     """
 
     status: str
@@ -134,7 +133,7 @@ class ReplayTarget:
 
 def problem(kind: str, message: str) -> Dict[str, Any]:
     """Return the description of a problem that is no exception of the code."""
-    return {"type": kind, "message": message, "traceback": "", "raised_in_target": False}
+    return {"type": kind, "message": message, "raised_in_target": False}
 
 
 def describe(error: BaseException, hook: Hook) -> Dict[str, Any]:
@@ -146,11 +145,9 @@ def describe(error: BaseException, hook: Hook) -> Dict[str, Any]:
         last = frames[-1]
         same = os.path.realpath(last.filename) == hook.goal_file
         inside = same and instrumented.first <= (last.lineno or 0) <= instrumented.last
-    text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
     return {
         "type": type_name(error),
         "message": str(error)[:2000],
-        "traceback": text[-MAX_TRACEBACK:],
         "raised_in_target": inside,
         "part": error.part if isinstance(error, BadDocument) else "",
     }

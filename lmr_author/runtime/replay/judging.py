@@ -89,6 +89,7 @@ def judge(
         result = sandbox.run(command)
     for frame in checking.read_frames(result.stdout):
         number, path = frame.header.get("item"), frame.header.get("path")
-        if isinstance(number, int) and 0 <= number < len(objections) and path in objections[number]:
-            objections[number][path] = str(frame.header.get("message"))
+        of_outcome = objections[number] if isinstance(number, int) and 0 <= number < len(objections) else {}
+        if isinstance(path, str) and path in of_outcome:
+            of_outcome[path] = str(frame.header.get("message"))
     return objections

@@ -10,7 +10,7 @@ import json
 import posixpath
 import shutil
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +18,15 @@ from lmr_author.core import files, resources
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.recording import Recording
+from lmr_author.core.texts import printable
 from lmr_author.runtime.probe import checking, compare
 from lmr_author.runtime.probe.document import BadDocument, Document
 from lmr_author.runtime.probe.replayer import LOAD_SECONDS
-from lmr_author.runtime.replay import judging
+from lmr_author.runtime.replay import judging, outcomes
+from lmr_author.runtime.replay.outcomes import Replay, ReplayOutcome
+from lmr_author.runtime.replay.patience import Patience
 from lmr_author.runtime.replay.staging import PROBE_ROOT, copy_fixtures, probe_mount
-from lmr_author.runtime.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
+from lmr_author.runtime.sandbox.base import Command, Limits, Mount, Sandbox
 
 INPUTS = f"{PROBE_ROOT}/job"
 
@@ -41,6 +44,9 @@ AS_PLANNED = (
 
 CONTROL = "the golden"
 """Id of the golden that is replayed in front of other versions."""
+
+MOST_TEXT = 2000
+"""Characters of a difference: the values in it are a candidate's."""
 
 MORE_TIME = 10
 """Factor of the time limit in the second attempt, when the golden exceeded it in the first."""
@@ -118,52 +124,6 @@ class ReplayPlan:
 
 
 @dataclass(frozen=True)
-class ReplayOutcome:
-    """The outcome of one variant in one case, as the sandbox claims.
-
-    Attributes:
-        hits: the blocks of the target that it executed; proves nothing where the version is not ours.
-        judged: path → objection of the annotator's checker to that part; "" for none.
-    """
-
-    status: str
-    entered: bool = False
-    file: str = ""
-    error: Mapping[str, Any] = field(default_factory=dict)
-    document: Document | None = None
-    seconds: float = 0.0
-    hits: frozenset[int] = frozenset()
-    judged: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def part(self) -> str:
-        """The part of the inputs that could not be rebuilt; "" for none."""
-        return str(self.error.get("part", "")) if self.status == "bad-inputs" else ""
-
-    @property
-    def error_text(self) -> str:
-        """``TypeError: message``, or ""."""
-        if not self.error:
-            return ""
-        return f"{self.error.get('type', 'error')}: {self.error.get('message', '')}".strip()
-
-
-@dataclass(frozen=True)
-class Replay:
-    """All outcomes of one run, by (variant id, case name), and facts about the sandbox."""
-
-    outcomes: Mapping[tuple[str, str], ReplayOutcome]
-    facts: Mapping[str, Any]
-    result: ExecResult
-
-    def of(self, variant: str, case: str) -> ReplayOutcome:
-        """The outcome of a case; ``"crashed"`` when the run ended before it."""
-        return self.outcomes.get(
-            (variant, case), ReplayOutcome("timeout" if self.result.timed_out else "crashed")
-        )
-
-
-@dataclass(frozen=True)
 class Controlled:
     """Versions replayed beside the golden. ``fair``: the cases that the golden passed there."""
 
@@ -200,16 +160,21 @@ def replay(
         job.chmod(0o755)
         request = write_job(job, tree_inside, plan, variants, threads)
         limits = limits or Limits(seconds=most_seconds(plan, len(variants)))
+        patience = Patience(plan.case_seconds)
         command = Command(
             argv=("python", "-m", "lmr_probe", "replay", request),
             mounts=(Mount(tree, tree_inside), probe_mount(resources.probe_folder()), Mount(job, INPUTS)),
             cwd=tree_inside,
             env={"PYTHONPATH": PROBE_ROOT, "PYTHONHASHSEED": str(hash_seed)},
             limits=limits,
-            stop=stop,
+            stop=lambda: patience.is_over() or (stop is not None and stop()),
+            on_output=patience.add,
         )
         result = sandbox.run(command)
-    replayed = _read(result)
+    if patience.over and result.stopped:
+        result = replace(result, timed_out=True, stopped=False)
+    wanted = {(variant.id, case) for variant in variants for case in plan.cases}
+    replayed = outcomes.read(result, wanted)
     return replayed if plan.judging is None else _judged(sandbox, plan.judging, replayed)
 
 
@@ -235,13 +200,14 @@ def differences(
 ) -> list[str]:
     """Return the differences between an outcome and the expected one; [] for none."""
     if outcome.document is None:
-        return [outcome.error_text or outcome.status]
-    texts = [str(difference) for difference in compare.compare(expected, outcome.document, checkers)]
+        return [outcome.error.text or outcome.status]
+    found = compare.compare(expected, outcome.document, checkers)
+    texts = [printable(str(difference), MOST_TEXT) for difference in found]
     for path in judging.functions_of(checkers):
         message = outcome.judged.get(path, judging.NOT_JUDGED)
-        texts += [f"{path}: {message}"] if message else []
+        texts += [printable(f"{path}: {message}", MOST_TEXT)] if message else []
     # A call that raised where it should have returned: the exception explains more than the missing value.
-    return [f"raised {outcome.error_text}", *texts] if texts and outcome.error_text else texts
+    return [f"raised {outcome.error.text}", *texts] if texts and outcome.error.text else texts
 
 
 def beside_the_golden(
@@ -266,8 +232,8 @@ def beside_the_golden(
     """
 
     def fair(replayed: Replay) -> frozenset[str]:
-        outcomes = {case: replayed.outcomes.get((golden.id, case)) for case in cases}
-        return frozenset(case for case, outcome in outcomes.items() if outcome and passes(case, outcome))
+        found = {case: replayed.outcomes.get((golden.id, case)) for case in cases}
+        return frozenset(case for case, outcome in found.items() if outcome and passes(case, outcome))
 
     result = run([golden, *versions], seconds, True)
     if len(fair(result)) < len(cases):
@@ -319,45 +285,10 @@ def _judged(sandbox: Sandbox, judged: judging.Judging, unjudged: Replay) -> Repl
         for key, outcome in unjudged.outcomes.items()
         if outcome.document is not None and judged.functions.get(key[1])
     ]
-    outcomes = dict(unjudged.outcomes)
+    judged_outcomes = dict(unjudged.outcomes)
     answers = (
         judging.judge(sandbox, judged, [(key[1], document) for key, document in waiting]) if waiting else ()
     )
     for (key, _), answer in zip(waiting, answers, strict=True):
-        outcomes[key] = replace(outcomes[key], judged=answer)
-    return replace(unjudged, outcomes=outcomes)
-
-
-def _read(result: ExecResult) -> Replay:
-    outcomes: dict[tuple[str, str], ReplayOutcome] = {}
-    facts: dict[str, Any] = {}
-    for frame in checking.read_frames(result.stdout):
-        header = frame.header
-        kind = header.get("kind")
-        if kind == "facts":
-            facts = dict(header)
-        elif kind == "end":
-            facts["peak_rss"] = header.get("peak_rss")
-        elif kind == "case":
-            key = (str(header.get("variant")), str(header.get("case")))
-            outcomes.setdefault(key, _outcome(header, frame.payload))
-    return Replay(outcomes, facts, result)
-
-
-def _outcome(header: Mapping[str, Any], payload: bytes) -> ReplayOutcome:
-    error, seconds, hits = header.get("error"), header.get("seconds"), header.get("hits")
-    try:
-        loaded = checking.from_bytes(payload) if payload else None
-    except BadDocument as problem:
-        return ReplayOutcome("crashed", error={"type": "BadDocument", "message": str(problem)})
-    return ReplayOutcome(
-        status=str(header.get("status")),
-        entered=header.get("entered") is True,
-        file=str(header.get("file") or ""),
-        error=error if isinstance(error, dict) else {},
-        document=loaded,
-        seconds=float(seconds) if isinstance(seconds, int | float) else 0.0,
-        hits=frozenset(
-            number for number in (hits if isinstance(hits, list) else ()) if isinstance(number, int)
-        ),
-    )
+        judged_outcomes[key] = replace(judged_outcomes[key], judged=answer)
+    return replace(unjudged, outcomes=judged_outcomes)

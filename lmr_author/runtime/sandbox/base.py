@@ -53,7 +53,8 @@ class Limits:
         processes: number of processes and threads.
         cpus: number of processor cores (docker only).
         output_bytes: of stdout and of stderr each; the rest is dropped and the result marked.
-        file_mb: size of the private ``/tmp``, and of any one file written.
+        file_mb: size of the private ``/tmp`` and of ``/dev/shm``, neither above ``memory_mb``, and of any one file
+            written.
     """
 
     seconds: float = 120.0
@@ -78,6 +79,7 @@ class Command:
         stop: asked twice a second while it runs, from the waiting thread; True ends the run (the disk fills
             up, the user pressed Ctrl-C elsewhere).
         on_line: called with each line of its stderr, from another thread (local only).
+        on_output: called with each part of its stdout as it comes, from another thread.
     """
 
     argv: tuple[str, ...]
@@ -88,6 +90,7 @@ class Command:
     network: bool = False
     stop: Callable[[], bool] | None = field(default=None, compare=False)
     on_line: OnLine | None = field(default=None, compare=False)
+    on_output: Callable[[bytes], None] | None = field(default=None, compare=False)
 
     def check(self) -> None:
         """Raise SandboxError for a command that no sandbox can run."""

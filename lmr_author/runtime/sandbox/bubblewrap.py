@@ -6,6 +6,8 @@ https://github.com/containers/bubblewrap, 0.6 or newer. Two ways to be nobody in
 - Called by root, a user namespace would leave the processes root's own outside, for whom the kernel does
   not limit their number. So the namespaces are made as root, and ``setpriv`` then becomes a user id that
   nobody else has, without any capability.
+
+In both, a filter of system calls (:mod:`.seccomp`) keeps programs from becoming root of a namespace of their own.
 """
 
 from __future__ import annotations
@@ -14,14 +16,18 @@ import itertools
 import os
 import resource
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
 
 from lmr_author.core import processes
 from lmr_author.core.errors import LmrError, SandboxError
+from lmr_author.runtime.sandbox import seccomp
 from lmr_author.runtime.sandbox.base import NOBODY, Command, Limits
+
+_FILTER = "--seccomp"
 
 _OWN_IDS = 0x60000000
 """First of the user ids used for root's runs: above those of users and their subordinate ids."""
@@ -61,7 +67,6 @@ class Tools:
     bwrap: str
     prlimit: str
     setpriv: str | None
-    can_disable_userns: bool
 
     @property
     def as_root(self) -> bool:
@@ -76,22 +81,24 @@ def tools() -> Tools | None:
     Some containers have the program and forbid namespaces, so it is tried.
     """
     bwrap, prlimit = shutil.which("bwrap"), shutil.which("prlimit")
-    if bwrap is None or prlimit is None:
+    if bwrap is None or prlimit is None or seccomp.program() is None:
         return None
-    can_disable_userns = "--disable-userns" in (_output([bwrap, "--help"]) or "")  # 0.8 and newer
     for setpriv in (shutil.which("setpriv"), None):
-        programs = Tools(bwrap, prlimit, setpriv, can_disable_userns)
-        if _output(command_line(programs, sandbox_uid(programs), Command(("true",)))) is not None:
+        programs = Tools(bwrap, prlimit, setpriv)
+        if _works(programs):
             return programs
     return None
 
 
-def _output(argv: Sequence[str]) -> str | None:
-    try:
-        done = processes.run(argv, cwd=None, seconds=20)
-    except (OSError, LmrError):
-        return None
-    return done.stdout.decode("utf-8", "replace") if done.exit_code == 0 else None
+def _works(programs: Tools) -> bool:
+    uid = sandbox_uid(programs)
+    with piped(own_data(programs, uid)) as pipes:
+        argv = command_line(programs, uid, Command(("true",)), pipes=pipes)
+        try:
+            done = processes.run(argv, cwd=None, seconds=20, pass_fds=tuple(pipes.values()))
+        except (OSError, LmrError):
+            return False
+    return done.exit_code == 0
 
 
 def sandbox_uid(programs: Tools) -> int:
@@ -102,12 +109,28 @@ def sandbox_uid(programs: Tools) -> int:
     return _OWN_IDS + (os.getpid() & 0x3FFFFF) * 64 + next(_RUNS) % 64
 
 
-def own_files(programs: Tools, uid: int) -> dict[str, bytes]:
-    """Return the contents of files in /etc that a run gets as its own, to be passed through pipes."""
+def own_data(programs: Tools, uid: int) -> dict[str, bytes]:
+    """Return what a run gets through pipes: contents of files in /etc by their paths, and the filter."""
     inside = uid if programs.as_root else NOBODY
     passwd = f"root:x:0:0:root:/:/bin/false\nnobody:x:{inside}:{inside}:nobody:/tmp:/bin/false\n"
     group = f"root:x:0:\nnogroup:x:{inside}:\n"
-    return {"/etc/passwd": passwd.encode(), "/etc/group": group.encode(), "/etc/hosts": _HOSTS}
+    files = {"/etc/passwd": passwd.encode(), "/etc/group": group.encode(), "/etc/hosts": _HOSTS}
+    return {**files, _FILTER: seccomp.program() or b""}
+
+
+@contextmanager
+def piped(data: Mapping[str, bytes]) -> Iterator[dict[str, int]]:
+    """Yield name → descriptor from which its data is read; closed at the end."""
+    pipes: dict[str, int] = {}
+    try:
+        for name, content in data.items():
+            pipes[name], writing = os.pipe()
+            with os.fdopen(writing, "wb") as file:
+                file.write(content)
+        yield pipes
+    finally:
+        for pipe in pipes.values():
+            os.close(pipe)
 
 
 def command_line(
@@ -116,25 +139,27 @@ def command_line(
     command: Command,
     interpreter: MountedInterpreter | None = None,
     *,
+    pipes: Mapping[str, int],
     variables: Mapping[str, str] | None = None,
     status: int | None = None,
-    pipes: Mapping[str, int] | None = None,
 ) -> list[str]:
     """Return the arguments that run a command in bubblewrap.
 
     Args:
         uid: from :func:`sandbox_uid`.
+        pipes: descriptors with :func:`own_data`.
         variables: the environment inside.
         status: descriptor to which bubblewrap reports, as JSON, that the program began and ended.
-        pipes: descriptors with the contents of :func:`own_files`.
     """
     argv = [programs.bwrap, "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"]
     argv += _namespaces(programs, command.network)
     if status is not None:
         argv += ["--json-status-fd", str(status)]
-    for path, pipe in (pipes or {}).items():
-        if path != "/etc/hosts" or not command.network:
-            argv += ["--perms", "0644", "--ro-bind-data", str(pipe), path]
+    for name, pipe in pipes.items():
+        if name == _FILTER:
+            argv += [_FILTER, str(pipe)]
+        elif name != "/etc/hosts" or not command.network:
+            argv += ["--perms", "0644", "--ro-bind-data", str(pipe), name]
     argv += _file_systems(command, interpreter)
     for name, value in (variables or {}).items():
         argv += ["--setenv", name, value]
@@ -154,8 +179,7 @@ def _namespaces(programs: Tools, network: bool) -> list[str]:
     argv = ["--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"]
     argv += ["--hostname", "sandbox", *([] if network else ["--unshare-net"])]
     if not programs.as_root:
-        argv += ["--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY)]
-        return [*argv, "--disable-userns"] if programs.can_disable_userns else argv
+        return [*argv, "--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY)]
     # Only for setpriv, which gives them up; the last to enter a private working folder of that user.
     for capability in ("SETUID", "SETGID", "SETPCAP", "DAC_READ_SEARCH"):
         argv += ["--cap-add", f"CAP_{capability}"]
@@ -164,7 +188,8 @@ def _namespaces(programs: Tools, network: bool) -> list[str]:
 
 def _file_systems(command: Command, interpreter: MountedInterpreter | None) -> list[str]:
     """Mount everything. A path that is not named here does not exist inside."""
-    tmpfs = ["--perms", "1777", "--size", str(command.limits.file_mb << 20), "--tmpfs"]
+    size = min(command.limits.file_mb, command.limits.memory_mb) << 20  # a tmpfs is memory of no process
+    tmpfs = ["--perms", "1777", "--size", str(size), "--tmpfs"]
     argv = ["--proc", "/proc", "--dev", "/dev", *tmpfs, "/dev/shm", "--remount-ro", "/dev", *tmpfs, "/tmp"]
     for path in (Path("/", name) for name in _SYSTEM):
         if path.is_symlink():

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
 import sys
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from lmr_author.core import files, owner, processes
 from lmr_author.core.errors import LmrError, SandboxError
+from lmr_author.core.parsing import json_data
 from lmr_author.runtime.sandbox import bubblewrap
 from lmr_author.runtime.sandbox.base import (
     DEFAULT_ENV,
@@ -73,7 +73,7 @@ def find_interpreter(python: Path | None) -> MountedInterpreter:
     except (OSError, LmrError) as error:
         raise SandboxError(f"{program} does not run: {error}", hint) from error
     try:
-        version, executable, *prefixes = map(str, json.loads(done.stdout))
+        version, executable, *prefixes = map(str, json_data(done.stdout))
     except (ValueError, TypeError) as error:
         lines = done.stderr.strip().splitlines() or ["it printed nothing"]
         raise SandboxError(f"{program} is not a working Python interpreter: {lines[-1]}", hint) from error
@@ -146,16 +146,16 @@ class LocalSandbox(Sandbox):
 
 def _run_isolated(tools: bubblewrap.Tools, interpreter: MountedInterpreter, command: Command) -> ExecResult:
     uid = bubblewrap.sandbox_uid(tools)
-    own = bubblewrap.own_files(tools, uid)
     with (
         accessible(command.mounts if tools.as_root else (), uid, uid),
-        _pipes(own.values()) as (status, status_inside, *fds),
+        _status_pipe() as (status, status_inside),
+        bubblewrap.piped(bubblewrap.own_data(tools, uid)) as pipes,
     ):
+        variables = {**_variables(interpreter), **command.env}
         argv = bubblewrap.command_line(
-            tools, uid, command, interpreter, status=status_inside, pipes=dict(zip(own, fds, strict=True)),
-            variables={**_variables(interpreter), **command.env},
-        )  # fmt: skip
-        result = _run(command, argv, pass_fds=(status_inside, *fds))
+            tools, uid, command, interpreter, pipes=pipes, variables=variables, status=status_inside
+        )
+        result = _run(command, argv, pass_fds=(status_inside, *pipes.values()))
         if not (result.timed_out or result.stopped) and not _began(status):
             reason = result.stderr.decode("utf-8", "replace").strip()
             raise SandboxError(
@@ -189,7 +189,7 @@ def _run(
     try:
         done = processes.run(
             argv, env={**(env or {}), owner.MARKER: mark}, cwd=cwd, seconds=limits.seconds, stop=command.stop,
-            on_line=command.on_line, output_bytes=limits.output_bytes, pass_fds=pass_fds,
+            on_line=command.on_line, on_output=command.on_output, output_bytes=limits.output_bytes, pass_fds=pass_fds,
             sweep=lambda: owner.kill_marked(mark),
         )  # fmt: skip
     except OSError as error:
@@ -211,20 +211,14 @@ def _variables(interpreter: MountedInterpreter) -> dict[str, str]:
 
 
 @contextmanager
-def _pipes(contents: Iterable[bytes]) -> Iterator[list[int]]:
-    """Yield (status to read, status to write, then one to read for each of the contents); closed at the end."""
-    fds: list[int] = []
+def _status_pipe() -> Iterator[tuple[int, int]]:
+    """Yield a pipe's ends, to read from and to write to; closed at the end."""
+    reading, writing = os.pipe()
     try:
-        fds += os.pipe()
-        for data in contents:
-            reading, writing = os.pipe()
-            fds.append(reading)
-            with os.fdopen(writing, "wb") as file:
-                file.write(data)
-        yield fds
+        yield reading, writing
     finally:
-        for fd in fds:
-            os.close(fd)
+        os.close(reading)
+        os.close(writing)
 
 
 def _began(status: int) -> bool:
@@ -238,7 +232,7 @@ def _began(status: int) -> bool:
     except BlockingIOError:
         return False
     with suppress(ValueError):
-        return any("exit-code" in json.loads(line) for line in lines)
+        return any("exit-code" in json_data(line) for line in lines)
     return False
 
 

@@ -59,8 +59,8 @@ def differences(tests, output, plan, code):
         frames = read_frames(file.read())
     outcomes = {}
     for frame in frames:
-        if frame.header.get("kind") == "case":
-            outcomes.setdefault(frame.header.get("case"), frame)
+        if frame.header.get("kind") == "case" and isinstance(frame.header.get("case"), str):
+            outcomes.setdefault(frame.header["case"], frame)
     checkers = os.path.join(tests, "checkers.py")
     functions = load_checkers(checkers) if os.path.exists(checkers) else {}
     found = []

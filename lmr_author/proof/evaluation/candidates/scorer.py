@@ -152,12 +152,15 @@ class Scorer:
         return replace(result, method=self.judge.method, seconds=round(time.monotonic() - started, 3))
 
     def _judged(self, result: CandidateResult, fitted: Fitted, stop: Stop) -> CandidateResult:
-        """Judge an answer; twice if its time ran out, as the machine may have been busy just then."""
+        """Judge an answer; twice if a case was late, as the machine may have been busy just then.
+
+        Not where the whole run had to be ended: that is what an answer that stops its replayer wants.
+        """
         if fitted.unchanged:
             reason = "nothing was implemented: the target is as masked"
             return replace(result, outcome=Outcome.FAILED, reason=reason)
         verdict = self.judge.answer(fitted.data, fitted.line, self._limits, stop)
-        if verdict.outcome is Outcome.TIMEOUT:
+        if verdict.outcome is Outcome.TIMEOUT and not verdict.cut_short:
             verdict = self.judge.answer(fitted.data, fitted.line, self._limits, stop)
         outcome, reason = verdict.outcome, verdict.reason
         if verdict.passed and isinstance(self.judge, ScriptJudge):

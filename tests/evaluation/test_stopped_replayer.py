@@ -1,0 +1,100 @@
+"""A candidate that stops what watches over its time holds its slot no longer than its limit, and is tried once."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from lmr_author.authoring.masking import MaskOptions, mask
+from lmr_author.authoring.recording.record import RecordOptions, record
+from lmr_author.core.task import Task
+from lmr_author.proof.evaluation.verdict import Outcome
+from lmr_author.runtime.environment.where import Where
+from lmr_author.runtime.replay.patience import GRACE_SECONDS
+from tests.evaluation.foreign import PLAIN
+from tests.evaluation.hostile import CORRECT, does
+from tests.evaluation.test_hostile import BASE_IMAGE, HINGE, judged
+from tests.support import make_task, remove_image
+
+SLEEP = "time.sleep(600)"
+ALL_OTHERS = "[int(name) for name in os.listdir('/proc') if name.isdigit() and int(name) != os.getpid()]"
+STALLING = {
+    "stops its parent": does("os.kill(os.getppid(), signal.SIGSTOP)", SLEEP),
+    "stops everything": does(
+        f"for process in {ALL_OTHERS}:",
+        "    try:",
+        "        os.kill(process, signal.SIGSTOP)",
+        "    except OSError:",
+        "        pass",
+        SLEEP,
+    ),
+    "leaves a process that stops its parent": does(
+        "parent = os.getppid()",
+        "if os.fork() == 0:",
+        "    os.setsid()",
+        "    if os.fork() == 0:",
+        "        while True:",
+        "            os.kill(parent, signal.SIGSTOP)",
+        "    os._exit(0)",
+        SLEEP,
+    ),
+    "starves its parent": does(
+        "import resource",
+        "resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE, (0, 0))",
+        "os.kill(os.getppid(), signal.SIGSTOP)",
+        SLEEP,
+    ),
+    "leaves a process with its output": does(
+        "if os.fork() == 0:",
+        "    os.setsid()",
+        "    if os.fork() == 0:",
+        f"        {SLEEP}",
+        "    os._exit(0)",
+    ),
+    "closes its pipes and sleeps": does("os.closerange(0, 256)", SLEEP),
+    "sleeps at its exit": does("import atexit", "atexit.register(time.sleep, 600)", "raise SystemExit"),
+}
+SECONDS = 1.5
+SLOT = SECONDS + GRACE_SECONDS + 15
+"""The limit of a case, a few seconds, and the start of a sandbox on a busy machine. The run may take far longer."""
+
+
+@pytest.fixture(scope="module")
+def task(tmp_path_factory: pytest.TempPathFactory) -> Task:
+    """A recorded task, without any library."""
+    made = make_task(tmp_path_factory.mktemp("tasks"))
+    mask(made, MaskOptions((HINGE,), category="Evaluation Metrics"), made.root)
+    record(made, RecordOptions(HINGE, ("python", "run.py"), where=PLAIN), made.root, lambda _: None)
+    return made
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    "sandbox",
+    [pytest.param("local", marks=pytest.mark.bwrap), pytest.param("docker", marks=pytest.mark.docker)],
+)
+def test_stalling_candidates_hold_no_slot(
+    task: Task, tmp_path: Path, sandbox: str, request: pytest.FixtureRequest
+) -> None:
+    copied = Task(tmp_path / "1-Copied")
+    shutil.copytree(task.root, copied.root)
+    if sandbox == "docker":
+        copied.dockerfile.write_text(f"FROM {BASE_IMAGE}\nWORKDIR /workspace\n")
+        request.addfinalizer(lambda: remove_image(copied))
+    where = PLAIN if sandbox == "local" else Where("docker")
+    started = time.monotonic()
+
+    found = judged(
+        copied, [*STALLING.items(), ("correct", CORRECT)], tmp_path / "out",
+        where=where, start_seconds=300.0, jobs=2,
+    )  # fmt: skip
+
+    assert time.monotonic() - started < 300
+    assert found["correct"].outcome is Outcome.PASSED
+    for name in STALLING:
+        assert found[name].seconds < SLOT, found[name]
+        assert found[name].outcome in (Outcome.TIMEOUT, Outcome.CRASHED, Outcome.FAILED), found[name]
+    assert found["stops its parent"].outcome is Outcome.TIMEOUT
