@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -189,14 +189,12 @@ def choose(
     replayed: Replayed,
     wanted: int,
     room: int,
-    accepted: Collection[str],
     progress: Progress,
 ) -> Proof:
     """Choose about ``wanted`` of the calls that reproduce: those that catch all that any call does.
 
     Args:
         room: bytes that the chosen calls may have together.
-        accepted: ids of mutants that count as equivalent.
 
     Raises:
         LmrError: not one call reproduces, or none has room in the task, with the reasons.
@@ -206,7 +204,7 @@ def choose(
     if not proven:
         raise irreproducible(golden.plan.qualname, replayed.rejected)
     first = Catch(proven, {}).choose(proven, wanted)
-    sample, made = _mutants(golden, proven, first, accepted)
+    sample, made = _mutants(golden, proven, first)
     killed = _killed(golden, proven, first, sample, progress)
     catch = Catch(proven, killed)
     others = [call for call in proven if call not in first]
@@ -310,7 +308,7 @@ def _in_few_words(path: str, text: str) -> str:
 
 
 def _mutants(
-    golden: Golden, fitting: Sequence[RecordedCall], first: Sequence[RecordedCall], accepted: Collection[str]
+    golden: Golden, fitting: Sequence[RecordedCall], first: Sequence[RecordedCall]
 ) -> tuple[list[Mutant], int]:
     """Return the mutants to try, as many as there is time for, and how many ``evaluate`` will try."""
     # The first call in a process is slow, as a library loads parts of itself: that is no cost of every mutant.
@@ -318,8 +316,7 @@ def _mutants(
     paths = [path for call in fitting for path in call.checkers]
 
     def sample(most: int) -> list[Mutant]:
-        tried = mutants_to_try(golden.module, [golden.definition], paths, most)
-        return [mutant for mutant in tried if mutant.id not in accepted]
+        return mutants_to_try(golden.module, [golden.definition], paths, most)
 
     every = sample(MUTANTS)
     if affordable >= len(every):
