@@ -101,6 +101,24 @@ def is_sound(task: Task) -> bool:
     return "evaluated" in status_with(task, ()).done
 
 
+@pytest.mark.parametrize(
+    ("made", "killed", "accepted", "untried", "proves"),
+    [
+        (100, 90, 0, 0, "held"),
+        (100, 89, 0, 0, "open"),
+        (100, 81, 10, 0, "held"),
+        (100, 80, 10, 0, "open"),
+        (100, 89, 11, 0, "accepted"),
+        (100, 54, 46, 0, "accepted"),
+        (100, 0, 100, 0, "open"),
+        (10, 8, 2, 90, "few"),
+        (0, 0, 0, 0, "open"),
+    ],
+)
+def test_what_the_figures_prove(made: int, killed: int, accepted: int, untried: int, proves: str) -> None:
+    assert MutationScore(made, killed, accepted, untried).judgement.value == proves
+
+
 def test_survivors_lead_to_other_inputs_not_to_accepting_them(
     task: Task, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -117,9 +117,10 @@ class MutationScore:
         """What the figures prove; a test that kills no mutant proves nothing, whatever was accepted."""
         if not self.killed or 100 * self.killed < NEEDED_PERCENT * (self.made - self.accepted):
             return Judgement.OPEN
-        if 100 * self.accepted > MOST_ACCEPTED_PERCENT * self.made:
-            return Judgement.ACCEPTED
-        return Judgement.FEW if self.made < FEWEST and self.untried else Judgement.HELD
+        if self.made < FEWEST and self.untried:
+            return Judgement.FEW
+        too_many = 100 * self.accepted > MOST_ACCEPTED_PERCENT * self.made
+        return Judgement.ACCEPTED if too_many else Judgement.HELD
 
     def to_json(self) -> dict[str, Any]:
         """The figures as a JSON object, with those that follow from others."""

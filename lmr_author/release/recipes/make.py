@@ -13,6 +13,7 @@ from lmr_author.core import files, locks
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Evaluation, Progress, Task, evaluation
 from lmr_author.core.task.mutation import MutationScore
+from lmr_author.core.task.reviews import number_aside
 from lmr_author.core.task.vetting import VettingRecord
 from lmr_author.release.recipes import made as records
 from lmr_author.release.recipes import stages
@@ -218,11 +219,13 @@ def _first_open(made: Made, wanted: Mapping[str, str], where: Where) -> str:
 
 
 def _bring_people(final: Task, task: Task) -> None:
-    """Copy what people said of the task in its place into the one that was made; what they said of that one stays."""
-    for name in OF_PEOPLE:
-        old, new = final.authoring / name, task.authoring / name
-        if old.exists() and not new.exists():
-            (shutil.copytree if old.is_dir() else shutil.copyfile)(old, new)
+    """Add what people said of the task in its place to what they said of the one that was made, which keeps its name."""
+    said = [path for name in OF_PEOPLE for path in (final.authoring / name, *(final.authoring / name).glob("*"))]
+    for old in said:
+        new = task.authoring / old.relative_to(final.authoring)
+        kept = {path.read_bytes() for path in new.parent.glob(f"{new.name}*") if path.is_file()}
+        if old.is_file() and old.read_bytes() not in kept:
+            files.write_bytes(number_aside(new) if new.exists() else new, old.read_bytes())
 
 
 def _exchange(build: Build, final: Task, done: Made) -> None:
