@@ -42,5 +42,5 @@ def run_gates(task: Task, **options: object) -> Evaluation:
 def only_hinge(tmp_path: Path) -> Task:
     task = make_task(tmp_path)
     mask(task, MaskOptions((HINGE,), category="Evaluation Metrics"), task.root)
-    accept_mutants(task, [EQUIVALENT], "at gap 0 both return 0")
+    accept_mutants(task, {EQUIVALENT: "at a gap of 0 both of them return 0"})
     return task

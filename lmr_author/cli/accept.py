@@ -13,7 +13,9 @@ from lmr_author.core.errors import EXIT_CLEAN, UsageError
 
 if TYPE_CHECKING:
     from lmr_author.core.task import Task
-    from lmr_author.core.task.evaluation import Survivor
+    from lmr_author.proof.evaluation.mutants import Mutant
+
+    Found = dict[str, tuple[str, Mutant]]
 
 
 def accept(
@@ -25,7 +27,7 @@ def accept(
     reason: ReasonOption = "",
     no_input: NoInputOption = False,
 ) -> int:
-    """Record that surviving mutants need not fail: equivalent ones, or lines that nothing can reach."""
+    """Record that a survivor does the same as the original on every input; each needs a reason of its own."""
     from lmr_author.cli.evaluate import GateTable
     from lmr_author.core.task import Task
     from lmr_author.proof.evaluation.accepting import accept_mutants, mutant_gates
@@ -33,16 +35,23 @@ def accept(
     folder, asking = Task.find(task or Path.cwd()), ui.can_ask(no_input)
     chosen = mutant or (_tick(folder) if asking else [])
     if not chosen:
+        raise UsageError("no mutant was chosen", TICK if asking else NAME)
+    found = _find(folder, chosen)
+    if reason and len(found) > 1:
         raise UsageError(
-            "no mutant named",
-            "add --mutant ID or --mutant 40-52; `lmr-author evaluate` lists those that pass",
+            f"--reason is for one change, and {' '.join(chosen)} names {len(found)}: {' '.join(found)}",
+            "accept them one by one, each with a sentence of its own; in a terminal, leave --reason out to be asked",
         )
-    if not reason and asking:
-        reason = ui.needed("Why is it no mistake?")
-    diffs, stored = accept_mutants(folder, chosen, reason)
-    for identifier, diff in diffs.items():
-        ui.say(f"{identifier}: it no longer counts", "accepted", "green")
-        ui.diff(diff.splitlines(), indent=8)
+    ui.require_person(bool(reason) or asking, "a mutant is accepted for a reason", "add --reason TEXT")
+    reasons: dict[str, str] = {}
+    for identifier, (_, each) in found.items():
+        if not reason:
+            _show(each)
+        reasons[identifier] = reason or _ask_reason(folder, found, reasons, identifier)
+    stored = accept_mutants(folder, reasons)
+    for identifier in reasons if reason else ():
+        _show(found[identifier][1])
+    ui.say(" ".join(reasons), "accepted", "green")
     table = GateTable(folder.name)
     for gate in mutant_gates(stored):
         table.show(gate, survivors=False)
@@ -52,25 +61,55 @@ def accept(
     return EXIT_CLEAN
 
 
-def _tick(task: Task) -> list[str]:
-    """Return the survivors of the stored evaluation that a person ticks in a list."""
-    from lmr_author.core.task import evaluation
-    from lmr_author.proof.evaluation.accepting import mutant_gates
+NAME = "add --mutant ID; `lmr-author evaluate` lists the survivors"
+TICK = "move with the arrow keys, tick a row with the space bar, then press Enter"
 
-    survivors = [
-        survivor for gate in mutant_gates(evaluation.load(task)) for survivor in gate.detail.survivors
-    ]
+
+def _find(task: Task, words: list[str]) -> Found:
+    """Return the mutants that some words name, by id, each with its target."""
+    from lmr_author.proof.evaluation.accepting import every_mutant, find_mutants
+
+    every = every_mutant(task)
+    found: Found = {}
+    for word in words:
+        found |= {each.id: (target, each) for target, each in find_mutants(task, word, every)}
+    return found
+
+
+def _ask_reason(task: Task, found: Found, reasons: dict[str, str], identifier: str) -> str:
+    """Ask for the reason of one mutant until it is one by the rules, which those given before bind, too."""
+    from lmr_author.core.task import equivalents
+    from lmr_author.core.task.equivalents import EquivalentMutant
+
+    def entry(name: str, reason: str) -> EquivalentMutant:
+        target, mutant = found[name]
+        return EquivalentMutant(target, name, reason, "", "", mutant.diff)
+
+    others = [*equivalents.load(task).accepted, *(entry(*given) for given in reasons.items())]
+
+    def check(reason: str) -> str:
+        return equivalents.flaw_of(entry(identifier, reason), others)
+
+    return ui.needed(f"{identifier}: why is this the same on every input?", "", check)
+
+
+def _tick(task: Task) -> list[str]:
+    """Show the survivors of the stored evaluation with their changes; return those that a person ticks in a list."""
+    from lmr_author.core.task import evaluation
+    from lmr_author.proof.evaluation.accepting import open_survivors
+
+    survivors = open_survivors(evaluation.load(task))
     if not survivors:
         raise UsageError(
-            f"no stored evaluation of {task.name} lists a surviving mutant", "run `lmr-author evaluate`"
+            f"no stored evaluation of {task.name} lists a survivor to accept", "run `lmr-author evaluate`"
         )
-    labels = {survivor.id: _change(survivor) for survivor in survivors}
-    return ui.several("Which are no mistakes?", labels, unchecked=labels)
+    for one in survivors:
+        ui.say(f"line {one.line}, {one.operator}", one.id, "yellow")
+        ui.diff(one.diff.splitlines(), indent=2)
+    labels = {one.id: f"line {one.line}, {one.operator}" for one in survivors}
+    return ui.several("Which do the same as the original on every input?", labels, unchecked=labels)
 
 
-def _change(survivor: Survivor) -> str:
-    """Return a survivor on one line: its line number, and the lines before and after."""
-    lines = survivor.diff.splitlines()
-    before = " ".join(line[1:].strip() for line in lines if line.startswith("-"))
-    after = " ".join(line[1:].strip() for line in lines if line.startswith("+"))
-    return f"line {survivor.line}: {before or 'nothing'} → {after or 'nothing'}"
+def _show(mutant: Mutant) -> None:
+    ui.say(f"line {mutant.line}, {mutant.operator}", mutant.id, "yellow")
+    ui.diff(mutant.diff.splitlines(), indent=2)

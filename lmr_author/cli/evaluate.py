@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,8 +22,8 @@ from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, LmrError, SandboxE
 from lmr_author.core.texts import counted
 
 if TYPE_CHECKING:
-    from lmr_author.core.task import GateResult, Task
-    from lmr_author.core.task.evaluation import Survivor
+    from lmr_author.core.task import Evaluation, GateResult, Task
+    from lmr_author.core.task.mutation import Survivor
     from lmr_author.proof.evaluation.evaluate import EvaluateOptions, EvaluationRun
     from lmr_author.runtime.environment.where import Where
 
@@ -109,6 +109,7 @@ def _on_cluster(tasks: Sequence[Task], options: EvaluateOptions, scheduler: str,
 def _summed_up(runs: _Runs, tasks: int, paths: Sequence[Path], *, shown: bool) -> int:
     """Say which of some tasks are not proven; the exit code is 0 if every gate of all holds."""
     documents: list[dict[str, Any]] = []
+    following: list[object] = ["status", *paths]
     for task, run in runs:
         if isinstance(run, LmrError):
             if tasks == 1:
@@ -118,12 +119,13 @@ def _summed_up(runs: _Runs, tasks: int, paths: Sequence[Path], *, shown: bool) -
             document = {"error": run.message, "hint": run.hint, "gates": [], "passed": False}
         else:
             document = run.record.to_json()
+            following = _following(task, run.record, paths)
         documents.append({"task": task.name, **document})
     failed = [document["task"] for document in documents if not document["passed"]]
     if not shown:
         ui.print_json({"tasks": documents, "passed": not failed})
     elif len(documents) == 1:
-        _then(documents[0], paths)
+        ui.then(*following, stderr=False)
     else:
         verdict = f"{len(documents) - len(failed)} sound"
         if failed:
@@ -133,15 +135,17 @@ def _summed_up(runs: _Runs, tasks: int, paths: Sequence[Path], *, shown: bool) -
     return EXIT_FINDINGS if failed else EXIT_CLEAN
 
 
-def _then(evaluation: Mapping[str, Any], paths: Sequence[Path]) -> None:
-    """Print the command to go on with after one task."""
-    failing = {gate["gate"] for gate in evaluation["gates"] if gate["status"] == "failed"}
-    if evaluation["passed"]:
-        ui.then("next", *ui.repeated("--task", paths), stderr=False)
-    elif failing == {"mutants-die"}:
-        ui.then("accept", *paths, stderr=False)
-    else:
-        ui.then("status", *paths, stderr=False)
+def _following(task: Task, record: Evaluation, paths: Sequence[Path]) -> list[object]:
+    """Return the words of the command to go on with after one task."""
+    from lmr_author.release.reporting.status import weak_target
+
+    if record.passed:
+        return ["next", *ui.repeated("--task", paths)]
+    if record.needs_approval:
+        return ["review", *paths]
+    if target := weak_target(task, record):
+        return ["record", target, *ui.repeated("--task", paths)]
+    return ["status", *paths]
 
 
 class GateTable:
@@ -213,7 +217,8 @@ def _show_survivors(gate: GateResult) -> None:
     """Print the mutants that the test does not detect, by the reason; as ids alone where nothing reaches them."""
     groups: dict[str, list[Survivor]] = {}
     for survivor in gate.detail.survivors:
-        groups.setdefault(survivor.why, []).append(survivor)
+        if not survivor.accepted:
+            groups.setdefault(survivor.why, []).append(survivor)
     for why, group in groups.items():
         if why:
             _say(why, f"{counted(len(group), 'survivor')}:", "yellow", indent=6, hang=8)

@@ -289,33 +289,34 @@ def _tolerances(calls: Iterable[RecordedCall]) -> Iterator[str]:
 
 
 def _show_mutants(result: RecordResult) -> None:
-    """Print how many mutants of the golden the cases kill."""
+    """Print how many mutants of the golden the cases kill, and some that they do not."""
     from lmr_author.authoring.recording.record import Kind
-    from lmr_author.proof.evaluation.wrong_versions import NEEDED, whole_percent
+    from lmr_author.core.task.mutation import NEEDED_PERCENT, Judgement
+    from lmr_author.core.texts import whole_percent
 
-    proof = result.proof
-    if not proof.tried:
+    proof, score = result.proof, result.mutants
+    if score.share is None:
         if proof.made:
             ui.note("the golden is too slow to try mutants here: `lmr-author evaluate` tries them", indent=2)
         return
-    dead = proof.tried - len(proof.survivors)
-    share = dead / proof.tried
-    if proof.tried < proof.made:
-        ui.say(f"{dead} of the {proof.tried} mutants that were tried fail", indent=2)
+    ui.say(f"{score.text} ({whole_percent(score.share)})", indent=2)
+    if score.untried:
         ui.note(
-            f"only {proof.tried} of {proof.made} mutants were tried, as the golden is slow: call it with smaller "
+            f"only {score.made} of {proof.made} mutants were tried, as the golden is slow: call it with smaller "
             "inputs and record again; `lmr-author evaluate` tries all",
             indent=2,
         )
-    else:
-        ui.say(f"{dead} of {proof.tried} mutants fail ({whole_percent(share)})", indent=2)
-    for mutant in proof.survivors[:SURVIVORS]:
-        ui.say(f"passes, line {mutant.line}:", indent=4)
+    survivors = [mutant for mutant in proof.survivors if mutant.id not in result.accepted]
+    for mutant in survivors[:SURVIVORS]:
+        ui.say(f"survives, line {mutant.line}:", indent=4)
         ui.diff(mutant.diff.splitlines(), indent=6)
-    if len(proof.survivors) > SURVIVORS:
-        ui.say(f"and {len(proof.survivors) - SURVIVORS} more", indent=4)
-    if share < NEEDED:
-        advice = "use other inputs, or accept equivalent ones (`lmr-author accept`)"
+    if len(survivors) > SURVIVORS:
+        ui.say(f"and {len(survivors) - SURVIVORS} more", indent=4)
+    if score.judgement is Judgement.OPEN:
+        advice = (
+            "record other inputs, with --force; `lmr-author accept` is only for a survivor that does the same as the "
+            "original on every input"
+        )
         if any(effect.kind in (Kind.ARGUMENTS, Kind.GRADS) for effect in result.uncompared):
-            advice = f"record again with --compare arguments --force, which compares what the call changes, {advice}"
-        ui.note(f"`evaluate` requires {NEEDED:.0%}: {advice}", indent=2)
+            advice = f"record again with --compare arguments --force, which compares what the call changes, or {advice}"
+        ui.note(f"`evaluate` requires {NEEDED_PERCENT} %: {advice}", indent=2)

@@ -244,10 +244,12 @@ class _TaskPage:
 
 def _show_earlier(earlier: Review | None, task: Task) -> None:
     """Say that this person has reviewed the task before; the new review takes the place of the earlier one."""
+    from lmr_author.core.task.state import reviewed_digest
+
     if earlier is None:
         return
     outcome = "signed off" if earlier.signed_off else "not signed off"
-    state = "" if earlier.content_digest == task.content_digest() else ", before the task changed"
+    state = "" if earlier.content_digest == reviewed_digest(task) else ", before the task changed"
     ui.note(
         f"your second review: the first one is of {earlier.created[:10]}, {outcome}{state}; this one replaces it"
     )

@@ -39,3 +39,8 @@ def size_text(count: int) -> str:
             return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
         amount /= 1000
     return f"{amount:.1f} GB"
+
+
+def whole_percent(share: float) -> str:
+    """Return a share as a percentage, rounded down, so that 89.9 % is not shown as the 90 % that are needed."""
+    return f"{int(100 * share + 1e-9)}%"

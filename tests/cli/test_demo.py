@@ -51,7 +51,7 @@ def test_only_reports_go_to_stdout(typed: Typed) -> None:
 @pytest.mark.bwrap
 def test_words_are_explained_before_they_are_met(demo: Demo) -> None:
     said = demo.ended.err
-    assert said.index("# A mutant is") < said.index("$ lmr-author record") < said.index(" mutants fail")
+    assert said.index("# A mutant is") < said.index("$ lmr-author record") < said.index(" mutants killed")
     assert said.index("# A gate is") < said.index("$ lmr-author evaluate")
 
 

@@ -10,14 +10,17 @@ from prompt_toolkit.input import PipeInput
 from lmr_author.authoring.masking import MaskOptions, mask
 from lmr_author.authoring.recording.record import RecordOptions
 from lmr_author.cli import ui
-from lmr_author.cli.accept import _change, _tick
+from lmr_author.cli.accept import _ask_reason, _tick
+from lmr_author.cli.app import main
 from lmr_author.cli.record_dialogue import complete
 from lmr_author.cli.review import ask_answers
 from lmr_author.cli.unmask import unmask
 from lmr_author.core.errors import UsageError
 from lmr_author.core.task import CATEGORIES, Evaluation, GateResult, GateStatus
-from lmr_author.core.task.evaluation import GateDetail, Survivor, UsedSandbox, store
+from lmr_author.core.task.evaluation import GateDetail, UsedSandbox, store
+from lmr_author.core.task.mutation import Survivor
 from lmr_author.core.task.state import State
+from lmr_author.proof.evaluation.mutants import Mutant
 from lmr_author.release.review.checklist import HUMAN, human_items
 from tests.pipeline import ADD, HINGE, recorded
 from tests.support import make_task
@@ -49,20 +52,20 @@ def test_ctrl_c_is_an_interruption(keys: PipeInput) -> None:
             question()
 
 
-def test_survivors_are_ticked_in_a_list_and_none_beforehand(keys: PipeInput, tmp_path: Path) -> None:
+def test_survivors_are_ticked_in_a_list_and_none_beforehand(
+    keys: PipeInput, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     survivors = (
         Survivor("0a", 3, "constant", "-    y = x0 + 1\n+    y = x1 + 1"),
         Survivor("0b", 9, "other", "-    print(y)"),
     )
-    assert _change(survivors[0]) == "line 3: y = x0 + 1 → y = x1 + 1"
-    assert _change(survivors[1]) == "line 9: print(y) → nothing"
     task = make_task(tmp_path)
     gate = GateResult(
         "mutants-die",
         GateStatus.FAILED,
         "…",
         implementation=1,
-        detail=GateDetail(killed=1, survivors=survivors),
+        detail=GateDetail(made=3, survivors=survivors),
     )
     state = State.of(task)
     record = Evaluation(
@@ -78,6 +81,52 @@ def test_survivors_are_ticked_in_a_list_and_none_beforehand(keys: PipeInput, tmp
     store(task, record)
     keys.send_text(DOWN + " " + ENTER)
     assert _tick(task) == ["0b"]
+    shown = capsys.readouterr().err
+    assert (
+        "0a line 3, constant\n  -    y = x0 + 1\n  +    y = x1 + 1\n0b line 9, other\n  -    print(y)\n"
+        in shown
+    )
+
+
+def test_each_mutant_is_asked_for_a_sentence_of_its_own(keys: PipeInput, tmp_path: Path) -> None:
+    task = make_task(tmp_path)
+    made = {
+        name: ("a.py::f", Mutant(name, "constant", 3, f"    x = {name}", "    x = 7", b""))
+        for name in ("0000000a", "0000000b")
+    }
+    reasons: dict[str, str] = {}
+    for name, answers in (
+        ("0000000a", ("equivalent", "x is overwritten before anybody reads it")),
+        (
+            "0000000b",
+            ("X is overwritten, before anybody reads it!", "the loop that reads x never runs again"),
+        ),
+    ):
+        keys.send_text((ENTER + CLEAR).join(answers) + ENTER)
+        reasons[name] = _ask_reason(task, made, reasons, name)
+        assert reasons[name] == answers[1]
+
+
+def test_nothing_ticked_says_how_to_tick(
+    keys: PipeInput, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(ui, "can_ask", lambda _: True)
+    task = make_task(tmp_path)
+    state = State.of(task)
+    detail = GateDetail(made=3, survivors=(Survivor("0a", 3, "constant", "-    y = 1\n+    y = 2"),))
+    gate = GateResult("mutants-die", GateStatus.FAILED, "…", implementation=1, detail=detail)
+    where = UsedSandbox("local")
+    store(
+        task,
+        Evaluation(
+            tool="1", sandbox=where, started="2026-01-01", seconds=1.0, content_digest=state.content, gates=(gate,),
+            passed=False,
+        ),
+    )  # fmt: skip
+    keys.send_text(ENTER)
+    assert main(["accept", str(task.root)]) == 2
+    shown = capsys.readouterr().err
+    assert "no mutant was chosen" in shown and "tick a row with the space bar" in shown
 
 
 def test_a_review_that_passes_asks_for_no_reasons(keys: PipeInput) -> None:

@@ -44,7 +44,7 @@ WRITING = {
     "record": ("record", HINGE, "--no-input", "--", "python", "run.py"),
     "evaluate": ("evaluate",),
     "challenge": ("challenge", "--answers", ".."),
-    "accept": ("accept", "--mutant", "1", "--reason", "it is equal"),
+    "accept": ("accept", "--mutant", "1", "--reason", "it is equal on every input"),
     "adjudicate": ("adjudicate", "--item", "core=pass", "--reviewer", "Ann", "--reason", "it is"),
     "validate": ("validate", "--accept", "LMR201", "--reason", "it has none"),
     "review": ("review", "--reviewer", "Ann", "--answers", "../answers.yaml"),

@@ -7,7 +7,8 @@ import pytest
 from lmr_author.cli import ui
 from lmr_author.cli.evaluate import GateTable
 from lmr_author.core.task import GateResult, GateStatus
-from lmr_author.core.task.evaluation import GateDetail, Survivor
+from lmr_author.core.task.evaluation import GateDetail
+from lmr_author.core.task.mutation import Survivor
 
 
 def test_lines_hang_and_no_word_is_broken() -> None:

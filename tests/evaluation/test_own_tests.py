@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.cli.app import main
-from lmr_author.core.task import GateStatus, Severity, Task
+from lmr_author.core.task import GateStatus, Severity, Task, mutation
 from lmr_author.proof.evaluation import wrong_versions
 from lmr_author.proof.evaluation.evaluate import EvaluateOptions, EvaluationRun, evaluate
 from lmr_author.proof.validation.run import validate
@@ -104,7 +104,7 @@ KINDS = {
 def few_mutants(monkeypatch: pytest.MonkeyPatch) -> None:
     """Enough to see that they run."""
     monkeypatch.setattr(wrong_versions, "MOST_BY_SCRIPT", MUTANTS)
-    monkeypatch.setattr(wrong_versions, "FEWEST", MUTANTS)
+    monkeypatch.setattr(mutation, "FEWEST", MUTANTS)
 
 
 def proved(task: Task, python: Path = PLAIN_PYTHON) -> EvaluationRun:

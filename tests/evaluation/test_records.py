@@ -13,7 +13,7 @@ import pytest
 from lmr_author.cli.app import main
 from lmr_author.core import files
 from lmr_author.core.task import Evaluation, GateResult, GateStatus, Task
-from lmr_author.core.task.evaluation import UsedSandbox, load, store
+from lmr_author.core.task.evaluation import GateDetail, UsedSandbox, load, store
 from lmr_author.core.task.state import State
 from lmr_author.proof.evaluation import evaluate
 from lmr_author.proof.validation.run import validate
@@ -36,6 +36,8 @@ def record(task: Task, kind: str = "local", passed: bool = True, **changed: Any)
     """An evaluation of the task as it is, whose build fails unless it ``passed``."""
     build = GateResult("build", GateStatus.PASSED if passed else GateStatus.FAILED, "text")
     later = GateResult("golden-passes", GateStatus.PASSED if passed else GateStatus.SKIPPED, "", "", 1)
+    mutants = GateDetail(made=40, method="recorded cases")
+    last = GateResult("mutants-die", later.status, "", "", 1, detail=mutants if passed else GateDetail())
     state = State.of(task)
     return replace(
         Evaluation(
@@ -45,7 +47,7 @@ def record(task: Task, kind: str = "local", passed: bool = True, **changed: Any)
             seconds=1,
             content_digest=state.content,
             running_digest=state.running,
-            gates=(build, later),
+            gates=(build, later, last),
             passed=passed,
         ),
         **changed,

@@ -89,7 +89,7 @@ def test_survivors_behind_a_return_in_every_case_are_not_reached(tmp_path: Path)
 
 
 @pytest.mark.bwrap
-def test_survivors_say_why_and_are_accepted_by_lines_without_a_new_evaluation(
+def test_survivors_say_why_and_one_is_accepted_without_a_new_evaluation(
     task: Task, capsys: pytest.CaptureFixture[str]
 ) -> None:
     recorded(task, OUTER, "python", "go.py")
@@ -110,28 +110,22 @@ def test_survivors_say_why_and_are_accepted_by_lines_without_a_new_evaluation(
     alive = {item.id for item in found.detail.survivors if item.line in range(6, 10)}
 
     capsys.readouterr()
-    words = ["accept", str(task.root), "--reason", "nothing can set it"]
-    assert app.main([*words, "--mutant", "6-9", "--mutant", "0000aaaa"]) == 2
+    words = ["accept", str(task.root), "--reason", "nothing can ever set it to something"]
+    assert app.main([*words, "--mutant", "0000aaaa"]) == 2
     assert "no mutant '0000aaaa'" in capsys.readouterr().err
-    assert equivalents.load(task).accepted == (), "all of them or none"
-    assert app.main([*words, "--mutant", "6-9"]) == 0
+    one = alive.pop()
+    assert app.main([*words, "--mutant", one]) == 0
     shown = " ".join("".join(capsys.readouterr()).split())
 
     accepted = equivalents.load(task).of(OUTER)
-    assert {item.id for item in accepted} == alive and len(alive) > 5
-    tried = found.detail.mutants - len(alive)
-    assert f"{found.detail.killed} of {tried} mutants fail" in shown
-    assert f"{len(alive)} accepted as equivalent" in shown
+    assert [item.id for item in accepted] == [one]
+    score = found.detail.score
+    text = f"{score.killed} of {score.made} mutants killed, 1 accepted, {score.open - 1} open"
+    assert text in shown
     stored = evaluation.load(task)
     assert stored is not None and stored.started == run.record.started
     again = run_gates(task)
-    for key in ("mutants", "killed", "accepted"):
-        figure = getattr(gate(again, "mutants-die").detail, key)
-        assert figure == getattr(next(g for g in stored.gates if g.gate == "mutants-die").detail, key), key
-
-    rest = [item.id for item in gate(again, "mutants-die").detail.survivors]
-    _, stored = accept_mutants(task, rest, "all inputs are positive")
-    assert stored is not None and stored.passed
+    assert evaluation.mutation_score(again.gates).text == text == evaluation.mutation_score(stored.gates).text
 
 
 @pytest.mark.bwrap
@@ -146,7 +140,7 @@ def test_a_handful_of_mutants_proves_nothing(task: Task) -> None:
 def test_a_damaged_file_of_accepted_mutants_is_not_written_over(task: Task, damaged: str) -> None:
     files.write_text(task.equivalent_mutants_path, damaged)
     with pytest.raises(LmrError, match=r"equivalent-mutants\.json"):
-        accept_mutants(task, [every_mutant(task)[0][1].id], "why")
+        accept_mutants(task, {every_mutant(task)[0][1].id: "it is the same for all numbers"})
     assert task.equivalent_mutants_path.read_text() == damaged
 
 
@@ -154,7 +148,7 @@ def test_an_acceptance_is_added_to_those_that_are_there(task: Task) -> None:
     earlier = {"target": "a.py::f", "id": "0" * 8, "diff": "-x", "reason": "y", "date": "2025-01-01"}
     files.write_json(task.equivalent_mutants_path, {"accepted": [earlier]})
     identifier = every_mutant(task)[0][1].id
-    for reason in ("first", "it is the same"):
-        accept_mutants(task, [identifier], reason)
+    for reason in ("this was the first reason", "it is the same for all numbers"):
+        accept_mutants(task, {identifier: reason})
     found = [(one.target, one.id, one.reason) for one in equivalents.load(task).accepted]
-    assert found == [("a.py::f", "0" * 8, "y"), (OUTER, identifier, "it is the same")]
+    assert found == [("a.py::f", "0" * 8, "y"), (OUTER, identifier, "it is the same for all numbers")]

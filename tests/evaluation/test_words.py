@@ -13,7 +13,8 @@ from lmr_author.authoring.recording.replay import Rejected
 from lmr_author.authoring.recording.run import Unstored
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Task
-from lmr_author.core.task.evaluation import GateResult, Survivor
+from lmr_author.core.task.evaluation import GateResult
+from lmr_author.core.task.mutation import Survivor
 from lmr_author.proof.evaluation.verdict import CaseScore, Verdict
 from tests.evaluation.foreign import foreign_task
 from tests.pipeline import recorded, run_gates

@@ -15,7 +15,7 @@ import pytest
 
 from lmr_author.core.repo.git import Commit, commit_folder
 from lmr_author.core.task import Task, equivalents
-from lmr_author.core.task.equivalents import EquivalentMutants
+from lmr_author.core.task.equivalents import EquivalentMutant, EquivalentMutants
 from lmr_author.core.task.provenance import load as provenance
 from lmr_author.core.task.recording import load as recording
 from lmr_author.proof.evaluation.accepting import every_mutant
@@ -63,7 +63,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     begun = provenance(Task(place / "tasks" / ".make-1-small" / "1-small")).created
     killed_after("validate", place)
     done = succeed(*MAKE, "--results", "RESULTS.md", "--html", "page.html", cwd=place)
-    assert re.search(r"1-small +answers +8 of 8 +(\d+) of \1 +2 of 2 +\d+ +sound", done.out), done.out
+    assert re.search(r"1-small +answers +8 of 8 +(\d+) of \1 mutants killed, 0 accepted, 0 open +2 of 2 +\d+ +sound", done.out), done.out
     assert provenance(Task(place / "tasks" / "1-small")).created == begun
     assert [path.name for path in (place / "tasks").iterdir()] == ["1-small"]
     return place
@@ -129,6 +129,18 @@ def test_a_changed_driver_records_again_in_the_same_task(own: Path) -> None:
     assert succeed(*MAKE, "--check", cwd=own).code == 0
 
 
+def test_accepted_mutants_of_a_recipe_need_a_reason_each(own: Path) -> None:
+    task, reason = Task(own / "tasks" / "1-small"), "it makes no difference on any input"
+    before = files_of(task)
+    entries = [
+        EquivalentMutant(target, mutant.id, reason, "2026-01-01") for target, mutant in every_mutant(task)[:2]
+    ]
+    EquivalentMutants(accepted=tuple(entries)).write(own / "recipes" / "1-small" / made.EQUIVALENT)
+    done = lmr_forked(*MAKE, cwd=own)
+    assert done.code == 1 and f"equivalent-mutants.json: mutant {entries[0].id} is not accepted" in done.out
+    assert files_of(task) == before
+
+
 def test_another_verdict_than_expected_leaves_the_old_task(own: Path) -> None:
     before = files_of(Task(own / "tasks" / "1-small"))
     change(own / "recipes" / "1-small", lambda data: data["targets"][0]["answers"].update(misread="passed"))
@@ -160,7 +172,7 @@ def test_the_recipe_of_a_task_makes_it_again_while_another_fails(own: Path) -> N
     )
     shutil.copyfile(source / "driver.py", own / "tasks" / "driver.py")
     _, mutant = every_mutant(task)[0]
-    succeed("accept", "tasks/1-small", "--mutant", mutant.id, "--reason", "for the test", cwd=own)
+    succeed("accept", "tasks/1-small", "--mutant", mutant.id, "--reason", "it is only for the test", cwd=own)
     succeed("recipe", "tasks/1-small", "--out", "again/1-small", cwd=own)
     assert read(own / "again" / "1-small").recipe.repository.remove == part.remove != ()
     found = read(own / "again" / "1-small").recipe.targets[0]
@@ -177,7 +189,7 @@ def test_the_recipe_of_a_task_makes_it_again_while_another_fails(own: Path) -> N
     assert "targets[0]: " in done.out and "did you mean" in done.out and "1 sound, 1 not sound" in done.out
     assert files_of(Task(own / "made" / "1-small")) == files_of(task)
     (accepted,) = equivalents.load(Task(own / "made" / "1-small")).accepted
-    assert (accepted.reason, accepted.diff) == ("for the test", mutant.diff), "a reviewer sees what was accepted"
+    assert (accepted.reason, accepted.diff) == ("it is only for the test", mutant.diff), "a reviewer sees what was accepted"
     assert not (own / "made" / "2-broken").exists()
 
 

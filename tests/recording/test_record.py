@@ -21,6 +21,8 @@ from lmr_author.authoring.recording.record import (
 from lmr_author.cli.record import case_lines, lost_calls
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Task
+from lmr_author.core.task.evaluation import mutation_score
+from lmr_author.core.task.mutation import MutationScore
 from lmr_author.proof.evaluation.accepting import accept_mutants
 from tests.pipeline import HINGE, only_hinge, quiet, recorded, run_gates
 from tests.support import make_task, write_files
@@ -66,21 +68,22 @@ def recorded_from(
     return record(task, chosen, tmp_path, quiet, tell=shown.append), shown
 
 
-def mutants_of(task: Task) -> tuple[int, int]:
-    """The mutants that ``evaluate`` tries, and those that fail."""
-    gate = next(item for item in run_gates(task).gates if item.gate == "mutants-die")
-    return gate.detail.mutants, gate.detail.killed
+def mutants_of(task: Task) -> MutationScore:
+    """What becomes of the mutants in ``evaluate``."""
+    return mutation_score(run_gates(task).gates)
 
 
 def test_record_and_evaluate_show_the_same_figure(tmp_path: Path) -> None:
     """Also when mutants are accepted as equivalent."""
     task = only_hinge(tmp_path)
     for force in (False, True):
-        proof = recorded(task, HINGE, force=force).proof
+        result = recorded(task, HINGE, force=force)
+        proof = result.proof
         assert proof.tried == proof.made
-        assert mutants_of(task) == (proof.tried, proof.tried - len(proof.survivors))
-        if proof.survivors:
-            accept_mutants(task, [proof.survivors[0].id], "the same for all numbers")
+        assert mutants_of(task) == result.mutants
+        left = [one.id for one in proof.survivors if one.id not in result.accepted]
+        if left:
+            accept_mutants(task, {left[0]: "it is the same for all numbers"})
 
 
 def test_calls_that_are_lost_are_listed_and_their_lines_were_executed(tmp_path: Path) -> None:

@@ -55,12 +55,14 @@ def test_an_interpreter_is_named_by_its_path_or_not_at_all(evaluated: Task) -> N
 
 
 @pytest.mark.parametrize(
-    ("failed", "verb"), [(["mutants-die"], "accept"), (["golden-passes", "mutants-die"], "evaluate")]
+    ("failed", "verb"), [(["mutants-die"], "record"), (["golden-passes", "mutants-die"], "evaluate")]
 )
 def test_survivors_alone_are_not_evaluated_again(evaluated: Task, failed: list[str], verb: str) -> None:
     last = evaluation.load(evaluated)
     assert last
-    gates = tuple(evaluation.GateResult(gate, evaluation.GateStatus.FAILED, "") for gate in failed)
+    gates = tuple(
+        evaluation.GateResult(gate, evaluation.GateStatus.FAILED, "", implementation=1) for gate in failed
+    )
     evaluation.store(evaluated, replace(last, gates=gates))
     assert status_with(evaluated, ()).next.startswith(f"lmr-author {verb} ")
 

@@ -148,11 +148,11 @@ def test_an_accepted_mutant_that_is_a_real_mistake(
 ) -> None:
     diff = "-            if place in chosen or gain <= 0:\n+            if place in chosen or gain < 0:"
     target = str(finished.load().implementations[0].target)
-    mutant = EquivalentMutant(target, "0badc0de", "looks the same", "2026-02-07", "Ann Otator", diff)
+    mutant = EquivalentMutant(target, "0badc0de", "it looks the same to me", "2026-02-07", "Ann Otator", diff)
     equivalents.add(finished, [mutant])
     evidence, screen = seen(finished, "tests", capsys)
     assert "1 mutant accepted as equivalent" in evidence.doubts
-    assert "Accepted as equivalent: 0badc0de, by Ann Otator, 2026-02-07 reason: looks the same" in screen
+    assert "Accepted, but no survivor with this reason: 0badc0de, by Ann Otator, 2026-02-07" in screen
     assert "+ if place in chosen or gain < 0:" in screen
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -196,7 +196,6 @@ def choose(
     replayed: Replayed,
     options: RecordOptions,
     room: int,
-    accepted: Collection[str],
     progress: Progress,
 ) -> Proof:
     """Choose among the calls that reproduce those that catch all that any call does, and further small ones.
@@ -204,7 +203,6 @@ def choose(
     Args:
         options: say how many, where the annotator does.
         room: bytes that the chosen calls may have together.
-        accepted: ids of mutants that count as equivalent.
 
     Raises:
         LmrError: not one call reproduces, or none has room in the task, with the reasons.
@@ -215,7 +213,7 @@ def choose(
         raise irreproducible(golden.plan.qualname, replayed.rejected)
     wanted = options.fewest_cases
     first = Catch(proven, {}).choose(proven, wanted)
-    sample, made = _mutants(golden, proven, first, accepted)
+    sample, made = _mutants(golden, proven, first)
     killed = _killed(golden, proven, first, sample, progress)
     catch = Catch(proven, killed)
     others = [call for call in proven if call not in first]
@@ -338,7 +336,7 @@ def _in_few_words(path: str, text: str) -> str:
 
 
 def _mutants(
-    golden: Golden, fitting: Sequence[RecordedCall], first: Sequence[RecordedCall], accepted: Collection[str]
+    golden: Golden, fitting: Sequence[RecordedCall], first: Sequence[RecordedCall]
 ) -> tuple[list[Mutant], int]:
     """Return the mutants to try, as many as there is time for, and how many ``evaluate`` will try."""
     # The first call in a process is slow, as a library loads parts of itself: that is no cost of every mutant.
@@ -346,8 +344,7 @@ def _mutants(
     paths = [path for call in fitting for path in call.checkers]
 
     def sample(most: int) -> list[Mutant]:
-        tried = mutants_to_try(golden.module, [golden.definition], paths, most)
-        return [mutant for mutant in tried if mutant.id not in accepted]
+        return mutants_to_try(golden.module, [golden.definition], paths, most)
 
     every = sample(MUTANTS)
     if affordable >= len(every):

@@ -25,6 +25,7 @@ from lmr_author.authoring.recording.run import Recorded, RecordedCall, Run, plan
 from lmr_author.core import code, files
 from lmr_author.core.locks import changes_task
 from lmr_author.core.task import Implementation, Progress, Task, equivalents
+from lmr_author.core.task.mutation import MutationScore
 from lmr_author.core.task.recording import Recording
 from lmr_author.core.texts import listed
 from lmr_author.runtime.environment.failures import explain_command
@@ -120,6 +121,7 @@ class RecordResult:
         not_kept: likewise, of blocks that only calls executed which did not become cases.
         never_false: lines of conditions that held whenever a call reached them.
         uncompared: effects of the golden that no case compares.
+        accepted: ids of survivors that a person accepted as equivalent.
     """
 
     implementation: Implementation
@@ -131,6 +133,14 @@ class RecordResult:
     not_kept: tuple[tuple[int, int], ...] = ()
     never_false: tuple[int, ...] = ()
     uncompared: tuple[Uncompared, ...] = ()
+    accepted: frozenset[str] = frozenset()
+
+    @property
+    def mutants(self) -> MutationScore:
+        """What became of the mutants that were tried."""
+        proof = self.proof
+        killed = proof.tried - len(proof.survivors)
+        return MutationScore(proof.tried, killed, len(self.accepted), proof.made - proof.tried)
 
 
 @changes_task
@@ -169,8 +179,7 @@ def record(
         recorded = run(sandbox, plan)
         golden = golden_of(plan, sandbox, recorded, bool(options.in_place))
         replayed = replay(golden, order_of_choice(recorded.calls), options.fewest_cases, progress)
-        accepted = {equivalent.id for equivalent in equivalents.load(task).of(implementation.target)}
-        proof = choose(golden, replayed, options, room_left(job), accepted, progress)
+        proof = choose(golden, replayed, options, room_left(job), progress)
         for note in notes(job, recorded, proof):
             tell(note)
         return _store(plan, recorded, golden, proof)
@@ -203,6 +212,7 @@ def _store(plan: Run, recorded: Recorded, golden: Golden, proof: Proof) -> Recor
     executed = recorded.coverage(recorded.executed | proof.hits)
     not_kept = sorted(set(recording.coverage.missed) - set(executed.missed))
     original = plan.module.tree
+    accepted = equivalents.valid_changes(plan.job.task)
     return RecordResult(
         plan.job.implementation,
         recording,
@@ -213,6 +223,7 @@ def _store(plan: Run, recorded: Recorded, golden: Golden, proof: Proof) -> Recor
         blocks_at(original, not_kept),
         executed.never_false,
         left_out,
+        frozenset(one.id for one in proof.survivors if accepted.get(one.id) == one.diff),
     )
 
 

@@ -16,9 +16,12 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 
 from lmr_author.core import files
+from lmr_author.core.task import equivalents
 from lmr_author.core.task.folder import Task
+from lmr_author.core.task.mutation import LIMITS, Judgement, MutationScore, Survivor
 from lmr_author.core.task.record import Count, Digest, Index, Record, Seconds, Text, Time
 from lmr_author.core.task.state import State
+from lmr_author.core.texts import whole_percent
 
 
 @dataclass(frozen=True)
@@ -86,31 +89,6 @@ _INTERPRETERS = "interpreters.json"
 
 
 @dataclass(frozen=True)
-class Survivor(Record):
-    """A mutant that passes.
-
-    Attributes:
-        id: eight hex digits.
-        line: in the golden's file.
-        operator: name of the mutation operator.
-        diff: the change.
-        why: what makes the test miss it, in words.
-        unreached: first and last line of the block that no case reaches, where that is why.
-        gpu: that block runs on a GPU only.
-    """
-
-    id: Text
-    line: Count = 0
-    operator: str = ""
-    diff: str = ""
-    why: str = ""
-    unreached: tuple[int, ...] = ()
-    gpu: bool = False
-
-    optional = ("line", "operator", "diff", "why", "unreached", "gpu")
-
-
-@dataclass(frozen=True)
 class OwnTest(Record):
     """Numbers of versions that passed a hand-written test, by each of its signs alone.
 
@@ -130,13 +108,14 @@ class GateDetail(Record):
     """Measurements of a gate; each gate fills what concerns it, and a document has only that.
 
     Attributes:
-        mutants: those that count.
-        killed: those of them that fail.
-        made: those that are worth trying, at most as many as ``evaluate`` tries by itself.
-        accepted: mutants that were accepted as equivalent.
-        score: killed / mutants.
+        made: mutants that judge the test; accepted ones are among them.
+        killed: those that fail.
+        accepted: survivors that were accepted as equivalent.
+        open: survivors that nobody accepted.
+        untried: further mutants that could be made and were not tried.
+        judgement: what these figures prove; null of another gate.
         method: how versions were judged: recorded cases, or a test script.
-        survivors: those that pass.
+        survivors: mutants that pass, accepted ones too.
         passing: trivial implementations that pass.
         own_test: for a hand-written test.
         passes: the masked repository passes.
@@ -150,11 +129,12 @@ class GateDetail(Record):
         log: the end of the log of what failed.
     """
 
-    mutants: Count | None = None
     made: Count | None = None
     killed: Count | None = None
     accepted: Count | None = None
-    score: float | None = None
+    open: Count | None = None
+    untried: Count | None = None
+    judgement: Judgement | None = None
     method: str = ""
     survivors: tuple[Survivor, ...] = ()
     passing: tuple[str, ...] = ()
@@ -170,19 +150,29 @@ class GateDetail(Record):
     log: str = ""
 
     optional = (
-        "mutants", "made", "killed", "accepted", "score", "method", "survivors", "passing", "own_test", "passes",
-        "needs", "bitwise", "tried", "files", "file", "facts", "notes", "log",
+        "made", "killed", "accepted", "open", "untried", "judgement", "method", "survivors", "passing", "own_test",
+        "passes", "needs", "bitwise", "tried", "files", "file", "facts", "notes", "log",
     )  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
         """Return only what was measured; an empty list of survivors says that there are none."""
         data = super().to_json()
-        measured = {key: value for key, value in data.items() if value not in (None, "", [], {}, False)}
+        figures = (
+            ("made", "killed", "accepted", "open", "untried", "survivors") if self.made is not None else ()
+        )
+        measured = {
+            key: value
+            for key, value in data.items()
+            if key in figures or value not in (None, "", [], {}, False)
+        }
         if self.bitwise is False:
             measured["bitwise"] = False
-        if self.killed is not None:
-            measured |= {"killed": self.killed, "survivors": data["survivors"]}
         return measured
+
+    @property
+    def score(self) -> MutationScore:
+        """The mutants as figures; none of another gate."""
+        return MutationScore(self.made or 0, self.killed or 0, self.accepted or 0, self.untried or 0)
 
 
 NOTHING = GateDetail()
@@ -228,7 +218,7 @@ class Evaluation(Record):
         content_digest: SHA-256 of the task's content when it ran.
         running_digest: SHA-256 of the part of the content that a run depends on; "" in old records.
         gates: results in the order of the gates.
-        passed: true if every gate passed.
+        passed: true if every gate passed, as :func:`all_hold` says of ``gates``.
         others: evaluations of the same state in other sandboxes.
     """
 
@@ -278,18 +268,37 @@ class Evaluation(Record):
 
     @property
     def open_gates(self) -> str:
-        """The gates that did not pass, each once, without skipped ones: ``build: failed, isolated: unproven``."""
-        names = dict.fromkeys(
-            f"{gate.gate}: {gate.status}"
-            for gate in self.gates
-            if gate.status not in (GateStatus.PASSED, GateStatus.SKIPPED)
-        )
-        return ", ".join(names) or "did not pass"
+        """The gates that did not pass, each once, without skipped ones: ``build: failed; isolated: unproven``."""
+        names: dict[str, None] = {}
+        for gate in self.gates:
+            if gate.status not in (GateStatus.PASSED, GateStatus.SKIPPED):
+                figures = f" ({gate.detail.score.text})" if gate.detail.made else ""
+                names[f"{gate.gate}: {gate.status}{figures}"] = None
+        return "; ".join(names) or "did not pass"
 
     @property
-    def is_short_of_mutants(self) -> bool:
-        """True where too many mutants survive, and no other gate failed."""
-        return {gate.gate for gate in self.gates if gate.status is GateStatus.FAILED} == {MUTANTS_DIE}
+    def weak_test(self) -> int | None:
+        """The first implementation whose test lets too many mutants survive, where no other gate failed."""
+        failed = [gate for gate in self.gates if gate.status is GateStatus.FAILED]
+        alone = {gate.gate for gate in failed} == {MUTANTS_DIE}
+        return failed[0].implementation if alone else None
+
+    @property
+    def needs_approval(self) -> bool:
+        """True where every gate passed but ``mutants-die``, which too many accepted mutants leave unproven."""
+        left = [gate for gate in self.gates if gate.status is not GateStatus.PASSED]
+        return bool(left) and all(gate.detail.judgement is Judgement.ACCEPTED for gate in left)
+
+    def approved(self) -> Evaluation:
+        """Return what holds once the reviewers have approved the accepted mutants."""
+        gates = tuple(
+            replace(gate, status=GateStatus.PASSED, message=f"{gate.message}, approved by reviewers", hint="")
+            if gate.detail.judgement is Judgement.ACCEPTED
+            else gate
+            for gate in self.gates
+        )
+        others = tuple(other.approved() for other in self.others)
+        return replace(self, gates=gates, passed=all_hold(gates), others=others)
 
     @property
     def doubts(self) -> str:
@@ -332,10 +341,37 @@ def gates_held(gates: Sequence[GateResult]) -> tuple[int, int]:
     return sum(gate.status is GateStatus.PASSED for gate in gates), len(gates)
 
 
-def mutants_killed(gates: Sequence[GateResult]) -> tuple[int, int]:
-    """Return how many mutants of all implementations fail, and how many were tried."""
-    details = [gate.detail for gate in gates if gate.gate == MUTANTS_DIE]
-    return sum(detail.killed or 0 for detail in details), sum(detail.mutants or 0 for detail in details)
+def all_hold(gates: Sequence[GateResult]) -> bool:
+    """Return true if every gate passed, and mutants were tried on each implementation."""
+    implementations = {gate.implementation for gate in gates} - {None}
+    tried = {gate.implementation for gate in gates if gate.gate == MUTANTS_DIE}
+    return (
+        bool(gates) and tried == implementations and all(gate.status is GateStatus.PASSED for gate in gates)
+    )
+
+
+def mutation_score(gates: Sequence[GateResult]) -> MutationScore:
+    """Return what became of the mutants of all implementations."""
+    return MutationScore.total(gate.detail.score for gate in gates if gate.gate == MUTANTS_DIE)
+
+
+_STATUS = {Judgement.HELD: GateStatus.PASSED, Judgement.OPEN: GateStatus.FAILED}
+
+
+def judged_mutants(detail: GateDetail, accepted: Mapping[str, str]) -> GateResult:
+    """Return the result of ``mutants-die`` from the mutants made and those that survive.
+
+    Args:
+        accepted: id → change of the mutants that a person accepted; only survivors count.
+    """
+    survivors = tuple(replace(one, accepted=accepted.get(one.id) == one.diff) for one in detail.survivors)
+    made, equivalent = detail.made or 0, sum(one.accepted for one in survivors)
+    score = MutationScore(made, max(0, made - len(survivors)), equivalent, detail.untried or 0)
+    end, hint = LIMITS[score.judgement]
+    message = f"{score.text} ({whole_percent(score.share or 0)}, {detail.method}){end}"
+    figures = replace(detail, survivors=survivors, judgement=score.judgement, **score.to_json())
+    status = _STATUS.get(score.judgement, GateStatus.UNPROVEN)
+    return GateResult(MUTANTS_DIE, status, message, hint, detail=figures)
 
 
 @dataclass(frozen=True)
@@ -352,8 +388,23 @@ class Stored:
 
 
 def load(task: Task) -> Evaluation | None:
-    """Return the evaluation that counts; None when there is none that can be read."""
-    return Evaluation.read_if_valid(task.evaluation_path)
+    """Return the evaluation that counts; None when there is none that can be read.
+
+    Whether ``mutants-die`` holds follows from its figures and from what is accepted now, never from what a file says.
+    """
+    stored = Evaluation.read_if_valid(task.evaluation_path)
+    return _judged(stored, equivalents.valid_changes(task)) if stored else None
+
+
+def _judged(stored: Evaluation, accepted: Mapping[str, str]) -> Evaluation:
+    gates = []
+    for gate in stored.gates:
+        if gate.gate == MUTANTS_DIE and (gate.detail.made is not None or gate.status is GateStatus.PASSED):
+            new = judged_mutants(gate.detail, accepted)
+            gate = replace(new, implementation=gate.implementation, seconds=gate.seconds)
+        gates.append(gate)
+    others = tuple(_judged(other, accepted) for other in stored.others)
+    return replace(stored, gates=tuple(gates), passed=all_hold(gates), others=others)
 
 
 def store(task: Task, new: Evaluation) -> Stored:

@@ -27,7 +27,7 @@ class ReviewItem(Record):
         id: name of the item.
         question: the question as it was asked.
         kind: answered by the program (automatic) or by the reviewer (human).
-        answer: only "pass" signs off.
+        answer: of a reviewer, only "pass" signs off; of the program, "unsure" leaves it to the reviewers.
         comment: the reviewer's remark; "" for none.
         evidence: the result that an automatic answer rests on; for a human one, why the evidence was weak.
     """
@@ -39,6 +39,11 @@ class ReviewItem(Record):
     comment: str = ""
     evidence: str = ""
 
+    @property
+    def signs_off(self) -> bool:
+        """True for a pass, and for what the program leaves to the reviewers."""
+        return self.answer == "pass" or (self.kind == "automatic" and self.answer == "unsure")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Review(Record):
@@ -48,11 +53,11 @@ class Review(Record):
         format: version of this document.
         reviewer: name of the reviewer.
         created: time of the review (RFC 3339).
-        content_digest: SHA-256 of the content that was reviewed.
+        content_digest: SHA-256 of what was reviewed: the content, and the accepted mutants.
         checklist: name of the list that was asked.
         blind: true if nobody's answers had been shown before.
         items: the answered items.
-        signed_off: true if every item passed.
+        signed_off: true if every item passed, but for what the program leaves to the reviewers.
     """
 
     optional: ClassVar = ("checklist", "blind")
@@ -91,7 +96,7 @@ class ReviewDraft(Record):
 
     Attributes:
         format: version of this document.
-        content_digest: SHA-256 of the content that was reviewed.
+        content_digest: SHA-256 of what was reviewed: the content, and the accepted mutants.
         answers: the answers so far, by item.
     """
 
@@ -110,7 +115,7 @@ class Decision:
         reason: justification of the decision.
         by: name of the person who decided.
         date: time of the decision (RFC 3339).
-        content_digest: SHA-256 of the content it is about.
+        content_digest: SHA-256 of what was reviewed.
     """
 
     item: Text

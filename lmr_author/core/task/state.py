@@ -1,7 +1,8 @@
 """The states of a task that records are about: all of its content, and what of it running depends on.
 
-A sign-off is about the whole task. An evaluation is about what is run: another instruction, category or address of
-the paper leaves it standing. See ``docs/decisions/0012-what-an-evaluation-is-of.md``.
+A sign-off is about the whole task, and about the mutants that were accepted for it. An evaluation is about what is
+run: another instruction, category or address of the paper leaves it standing. See
+``docs/decisions/0012-what-an-evaluation-is-of.md``.
 """
 
 from __future__ import annotations
@@ -40,10 +41,13 @@ class State:
     Attributes:
         content: digest of every file that makes the task what it is.
         running: digest of those that running depends on.
+        reviewed: what a sign-off holds for: the content, and the mutants that are accepted as equivalent; "" of an
+            evaluation, which says nothing about it.
     """
 
     content: str
     running: str
+    reviewed: str = ""
 
     @classmethod
     def of(cls, task: Task) -> State:
@@ -54,7 +58,19 @@ class State:
             if name == INFO.encode():
                 digest = files.sha256_bytes(_run_of_info(task))
             running.update(name + b"\0" + digest.encode() + b"\n")
-        return cls(content.hexdigest(), running.hexdigest())
+        of_content = content.hexdigest()
+        return cls(of_content, running.hexdigest(), reviewed_digest(task, of_content))
+
+
+def reviewed_digest(task: Task, content: str = "") -> str:
+    """Return the SHA-256 of what a sign-off holds for.
+
+    Args:
+        content: the digest of the task's content, where it is known.
+    """
+    content = content or task.content_digest()
+    path = task.equivalent_mutants_path
+    return files.sha256_bytes(f"{content}\0{files.sha256_file(path)}".encode()) if path.is_file() else content
 
 
 def _run_of_info(task: Task) -> bytes:

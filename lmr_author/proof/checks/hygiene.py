@@ -171,7 +171,7 @@ def records_current(task: TaskView) -> Iterator[Problem]:
             message = "the evaluation is of an earlier state of the task"
             yield Problem(message, "run `lmr-author evaluate` again", path)
         is_signed = name == "review" and isinstance(value, dict) and value.get("signed_off") is True
-        if is_signed and value.get("content_digest") != state(task).content:
+        if is_signed and value.get("content_digest") != state(task).reviewed:
             message = "the sign-off is of an earlier state of the task"
             yield Problem(message, "run `lmr-author review` again", path)
 

@@ -1,9 +1,9 @@
-"""Accept mutants as equivalent to the golden, and recompute the stored gate."""
+"""Accept mutants as equivalent to the golden; the stored gate follows."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -11,67 +11,70 @@ from lmr_author.core import code
 from lmr_author.core.errors import UsageError
 from lmr_author.core.locks import changes_task
 from lmr_author.core.repo.git import user_name
-from lmr_author.core.task import Evaluation, GateResult, GateStatus, Target, Task, equivalents, evaluation
+from lmr_author.core.task import Evaluation, GateResult, Target, Task, equivalents, evaluation
 from lmr_author.core.task.equivalents import EquivalentMutant
 from lmr_author.core.task.evaluation import MUTANTS_DIE
+from lmr_author.core.task.mutation import Survivor
 from lmr_author.proof.evaluation.evaluate import resolve
 from lmr_author.proof.evaluation.mutants import Mutant, mutants
-from lmr_author.proof.evaluation.wrong_versions import summed_up
 from lmr_author.runtime.replay.staging import golden_overlay
 
 
 @changes_task
-def accept_mutants(task: Task, words: Sequence[str], reason: str) -> tuple[dict[str, str], Evaluation | None]:
-    """Record that mutants are equivalent to the golden, all of them or none, and recompute the stored gate.
-
-    Returns the change of each by its id, as a diff, and the stored evaluation that counts.
+def accept_mutants(task: Task, reasons: Mapping[str, str]) -> Evaluation | None:
+    """Record that mutants are equivalent to the golden, all of them or none; return the evaluation that counts now.
 
     Args:
-        words: ids, and lines (``40``, ``40-52``) for all survivors on them in the stored evaluations.
+        reasons: id → why its change makes no difference on any input.
 
-    Raises UsageError: no such mutant, or no reason; LmrError: the file of accepted mutants is damaged.
+    Raises UsageError: no such mutant, a reason that is no sentence or another mutant's; LmrError: the file of accepted
+    mutants is damaged.
     """
-    if not reason.strip():
-        raise UsageError("to accept a mutant needs a reason", "say it with --reason TEXT")
-    stored = evaluation.load(task)
-    every = every_mutant(task)
-    alive: set[str] = set()
-    for gate in mutant_gates(stored):
-        alive |= {survivor.id for survivor in gate.detail.survivors}
-    accepted: dict[str, EquivalentMutant] = {}
     today, by = datetime.now(UTC).date().isoformat(), user_name()
-    for word in words:
-        chosen = _named_mutants(word, every, alive)
-        if not chosen:
-            raise UsageError(
-                f"no mutant {word!r} of {task.name}",
-                "the ids and lines are in the report of `lmr-author evaluate`",
-            )
-        for target, mutant in chosen:
-            entry = EquivalentMutant(target, mutant.id, reason.strip(), today, by, mutant.diff)
-            accepted[mutant.id] = entry
-    equivalents.add(task, list(accepted.values()))
-    for record in (stored, *stored.others) if stored else ():
-        evaluation.store(task, _recomputed(replace(record, others=()), accepted))
-    return {entry.id: entry.diff for entry in accepted.values()}, evaluation.load(task)
+    every = every_mutant(task)
+    accepted = []
+    for name, reason in reasons.items():
+        for target, mutant in find_mutants(task, name, every):
+            accepted.append(EquivalentMutant(target, mutant.id, reason.strip(), today, by, mutant.diff))
+    equivalents.add(task, accepted)
+    judged = evaluation.load(task)
+    for record in (judged, *judged.others) if judged else ():
+        evaluation.store(task, replace(record, others=()))
+    return evaluation.load(task)
 
 
-def _named_mutants(
-    word: str, every: Sequence[tuple[str, Mutant]], alive: Collection[str]
-) -> list[tuple[str, Mutant]]:
-    """Return the mutants of an id, or the survivors on some lines, with their targets."""
+def find_mutants(task: Task, word: str, every: Sequence[tuple[str, Mutant]] = ()) -> list[tuple[str, Mutant]]:
+    """Return the mutants that a word names, with their targets: an id, or lines (``40``, ``40-52``) with survivors.
+
+    Raises UsageError where it names none.
+    """
+    every = every or every_mutant(task)
     named = [(target, mutant) for target, mutant in every if mutant.id == word]
     lines = re.fullmatch(r"(\d{1,7})(?:-(\d{1,7}))?", word)
-    if named or not lines:
-        return named
-    first, last = int(lines[1]), int(lines[2] or lines[1])
-    survivors = [(target, mutant) for target, mutant in every if mutant.id in alive]
-    return [(target, mutant) for target, mutant in survivors if first <= mutant.line <= last]
+    if not named and lines:
+        first, last = int(lines[1]), int(lines[2] or lines[1])
+        alive = {survivor.id for survivor in open_survivors(evaluation.load(task))}
+        named = [pair for pair in every if pair[1].id in alive and first <= pair[1].line <= last]
+    if not named:
+        raise UsageError(
+            f"no mutant {word!r} of {task.name}",
+            "the ids and lines are in the report of `lmr-author evaluate`",
+        )
+    return named
+
+
+def open_survivors(stored: Evaluation | None) -> list[Survivor]:
+    """Return the survivors that nobody accepted, of all sandboxes, each once."""
+    survivors: dict[str, Survivor] = {}
+    for run in (stored, *stored.others) if stored else ():
+        for gate in mutant_gates(run):
+            survivors |= {one.id: one for one in gate.detail.survivors if not one.accepted}
+    return list(survivors.values())
 
 
 @changes_task
 def accept_again(task: Task, accepted: Sequence[EquivalentMutant]) -> None:
-    """Store acceptances of a recipe, with the change of each, which is not in the recipe."""
+    """Store acceptances of a recipe, with the change of each, which is not in the recipe. Raises as the other does."""
     diffs = {(target, mutant.id): mutant.diff for target, mutant in every_mutant(task)}
     entries = [replace(entry, diff=diffs.get((entry.target, entry.id), "")) for entry in accepted]
     equivalents.add(task, entries)
@@ -97,12 +100,4 @@ def every_mutant(task: Task) -> list[tuple[str, Mutant]]:
 def mutant_gates(stored: Evaluation | None) -> list[GateResult]:
     """Return the results of ``mutants-die`` that have figures."""
     gates = stored.gates if stored else ()
-    return [gate for gate in gates if gate.gate == MUTANTS_DIE and gate.detail.killed is not None]
-
-
-def _recomputed(stored: Evaluation, accepted: Collection[str]) -> Evaluation:
-    gates = list(stored.gates)
-    for gate in mutant_gates(stored):
-        new = summed_up(gate.detail, accepted)
-        gates[gates.index(gate)] = replace(new, implementation=gate.implementation, seconds=gate.seconds)
-    return replace(stored, gates=tuple(gates), passed=all(gate.status is GateStatus.PASSED for gate in gates))
+    return [gate for gate in gates if gate.gate == MUTANTS_DIE and gate.detail.made is not None]

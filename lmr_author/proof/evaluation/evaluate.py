@@ -206,7 +206,7 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
         content_digest=state.content,
         running_digest=state.running,
         gates=tuple(gates),
-        passed=bool(gates) and all(gate.status is GateStatus.PASSED for gate in gates),
+        passed=evaluation.all_hold(gates),
     )
     stored = evaluation.store(task, record)
     before = stored.replaced

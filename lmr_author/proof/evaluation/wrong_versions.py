@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lmr_author.core import code
 from lmr_author.core.task import GateResult, GateStatus, equivalents
-from lmr_author.core.task.evaluation import MUTANTS_DIE, GateDetail, Survivor
+from lmr_author.core.task.evaluation import GateDetail, judged_mutants
+from lmr_author.core.task.mutation import FEWEST, Survivor
 from lmr_author.core.task.recording import Recording
 from lmr_author.core.texts import counted, listed
 from lmr_author.proof.evaluation.bench import MUTANTS, Bench
@@ -19,10 +19,6 @@ from lmr_author.proof.evaluation.judges import RecordingJudge
 from lmr_author.proof.evaluation.mutants import Mutant, mutants
 from lmr_author.runtime.probe.document import Document, tagged, walk
 
-NEEDED = 0.9
-"""Share of the mutants that has to fail."""
-FEWEST = 30
-"""Fewer mutants prove nothing where more can be made: they may die by chance."""
 MOST_BY_SCRIPT = FEWEST
 """Mutants that a hand-written script is tried on: each is a run of its own, imports included."""
 MAX_ARGUMENTS = 4
@@ -79,8 +75,7 @@ def mutants_to_try(
 ) -> list[Mutant]:
     """Return the mutants that judge a test: the same for `record` and `evaluate`, which show the same figure.
 
-    Accepted ones are among them: they do not count, and are not replaced by others, which an annotator would have
-    to look at in turn.
+    Accepted ones are among them: they are tried, too, and count among those made.
 
     Args:
         functions: the masked functions in the golden file.
@@ -95,7 +90,7 @@ def mutants_to_try(
 
 
 def mutants_die(on: Subject) -> GateResult:
-    """At least 90 % of the golden's mutants fail; survivors accepted as equivalent do not count."""
+    """At least 90 % of the golden's mutants that nobody accepted are killed, and at most a tenth is accepted."""
     bench, judge = on.bench, on.judges[0]
     pair = bench.definitions
     if pair is None or isinstance(pair[0].node, ast.ClassDef):
@@ -105,36 +100,29 @@ def mutants_die(on: Subject) -> GateResult:
         return GateResult("", GateStatus.SKIPPED, "no mutants were asked for")
     every = _mutants_of(bench, MUTANTS)
     sample = every if most >= len(every) else _mutants_of(bench, most)
-    accepted = {mutant.id for mutant in equivalents.load(bench.task).of(bench.implementation.target)}
-    tried = [mutant for mutant in sample if mutant.id not in accepted]
-    if not tried and accepted:
-        return unproven("every wrong version is accepted", "choose a larger target")
-    if not tried:
+    if not sample:
         return unproven("no wrong version of the target can be made", "choose a larger target")
     # Much more than the golden's slowest case takes, so that an endless loop ends.
     slowest = max((verdict.seconds for verdict in on.golden), default=0.0)
     verdicts = judge.versions(
-        {mutant.id: mutant.data for mutant in tried},
+        {mutant.id: mutant.data for mutant in sample},
         min(bench.seconds, max(5.0, 20 * slowest)),
-        lambda done: bench.progress(f"mutant {done} of {len(tried)}: {bench.implementation.target}"),
+        lambda done: bench.progress(f"mutant {done} of {len(sample)}: {bench.implementation.target}"),
     )
     golden_outputs = {verdict.identity for verdict in on.golden}
     survivors = []
-    for mutant in tried:
+    for mutant in sample:
         verdict = verdicts[mutant.id]
         if verdict.passed:
             survivors.append(_survivor(bench, mutant, verdict.identity in golden_outputs))
-    return summed_up(
-        GateDetail(
-            mutants=len(tried),
-            killed=len(tried) - len(survivors),
-            accepted=len(sample) - len(tried),
-            made=len(every),
-            method=judge.method,
-            own_test=on.own_test(verdicts.values()),
-            survivors=tuple(survivors),
-        )
+    figures = GateDetail(
+        made=len(sample),
+        untried=len(every) - len(sample),
+        method=judge.method,
+        own_test=on.own_test(verdicts.values()),
+        survivors=tuple(survivors),
     )
+    return judged_mutants(figures, equivalents.valid_changes(bench.task))
 
 
 def _mutants_of(bench: Bench, most: int) -> list[Mutant]:
@@ -150,44 +138,6 @@ def _survivor(bench: Bench, mutant: Mutant, same: bool) -> Survivor:
     unreached = _unreached(recording, bench.golden_module.tree, mutant.line) if recording else ()
     why = explain_survivor(recording, mutant, same, unreached) if recording else ""
     return Survivor(mutant.id, mutant.line, mutant.operator, mutant.diff, why, unreached)
-
-
-def summed_up(detail: GateDetail, accepted: Collection[str] = ()) -> GateResult:
-    """Return the result of ``mutants-die`` from its figures.
-
-    Args:
-        accepted: survivors that were accepted since.
-    """
-    left = tuple(survivor for survivor in detail.survivors if survivor.id not in accepted)
-    newly = len(detail.survivors) - len(left)
-    tried, equivalent = (detail.mutants or 0) - newly, (detail.accepted or 0) + newly
-    killed = detail.killed or 0
-    score = killed / tried if tried else 0.0
-    also = f", {equivalent} accepted as equivalent" if equivalent else ""
-    method = detail.method or RecordingJudge.method
-    left_out = (detail.made or 0) - tried - equivalent
-    share = f"{left_out} more were not tried" if left_out > 0 else whole_percent(score)
-    message = f"{killed} of {tried} mutants fail ({share}, {method}){also}"
-    status, hint = GateStatus.PASSED, ""
-    if score < NEEDED:
-        status = GateStatus.FAILED
-        more = "record calls that tell them apart"
-        if method != RecordingJudge.method:
-            more = "let the test compare more, or make a recorded one (lmr-author record)"
-        hint = (
-            f"{more}; accept what is equivalent, or what nothing can reach, by id or lines: "
-            "lmr-author accept --mutant ID --mutant 40-52 --reason TEXT"
-        )
-    elif tried < FEWEST and left_out > 0:
-        status, hint = GateStatus.UNPROVEN, "run `lmr-author evaluate` without --mutants"
-        message += f"; fewer than {FEWEST} prove nothing"
-    figures = replace(detail, mutants=tried, accepted=equivalent, score=round(score, 4), survivors=left)
-    return GateResult(MUTANTS_DIE, status, message, hint, detail=figures)
-
-
-def whole_percent(share: float) -> str:
-    """Return a share as a percentage, rounded down, so that 89.9 % is not shown as the 90 % that are needed."""
-    return f"{int(100 * share + 1e-9)}%"
 
 
 def explain_survivor(recording: Recording, mutant: Mutant, same: bool, unreached: tuple[int, ...]) -> str:
@@ -211,7 +161,7 @@ def explain_survivor(recording: Recording, mutant: Mutant, same: bool, unreached
     if mutant.line in recording.coverage.never_false:
         return f"{no_case}the condition on line {mutant.line} holds in all of them"
     every = f"equivalent in all {len(recording.cases)} cases (the same outputs to the bit)"
-    return f"{every}: accept it, or record a call that shows the mistake"
+    return f"{every}: record a call that shows the mistake"
 
 
 def _ignored(recording: Recording) -> list[str]:

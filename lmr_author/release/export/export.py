@@ -12,6 +12,8 @@ from lmr_author.core import files
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Severity, Task, TaskInfo, challenge
 from lmr_author.core.task.challenge import Standing
+from lmr_author.core.task.evaluation import mutation_score
+from lmr_author.core.task.mutation import MutationScore
 from lmr_author.core.texts import listed
 from lmr_author.proof.validation.run import checked
 from lmr_author.release.export.agent import write_bundle
@@ -26,7 +28,7 @@ from lmr_author.release.export.options import (
     Publication,
 )
 from lmr_author.release.reporting.status import status_with
-from lmr_author.release.review.standing import DISPUTED, REJECTED, WAITING
+from lmr_author.release.review.standing import DISPUTED, REJECTED, WAITING, proof_of
 
 HARBOR, HUGGINGFACE = "harbor", "huggingface"
 
@@ -110,8 +112,20 @@ def examine(tasks: Sequence[Task], *, challenged: bool = False) -> list[Exportab
         if challenged and (problem := _challenge(task, info)):
             problems.append(problem)
         review = NOT_REVIEWED if standing.review == WAITING else standing.review
-        exportables.append(Exportable(task, info, tuple(problems), review, tuple(report.findings)))
+        findings, mutants = tuple(report.findings), _mutants(task, info)
+        exportables.append(Exportable(task, info, tuple(problems), review, findings, mutants))
     return exportables
+
+
+def _mutants(task: Task, info: TaskInfo) -> dict[int, MutationScore]:
+    proof = proof_of(task)
+    scores = {}
+    for implementation in info.implementations:
+        gates = proof.gates if proof else ()
+        scores[implementation.index] = mutation_score(
+            [gate for gate in gates if gate.implementation == implementation.index]
+        )
+    return scores
 
 
 def _challenge(task: Task, info: TaskInfo) -> str:

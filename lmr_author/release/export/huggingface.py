@@ -15,6 +15,7 @@ from typing import Any
 from lmr_author.core import code, files, quoting, resources
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import AUTHORING, Implementation, provenance
+from lmr_author.core.task.mutation import MutationScore
 from lmr_author.core.texts import size_text
 from lmr_author.release.export.agent import write_bundle
 from lmr_author.release.export.croissant import croissant
@@ -25,6 +26,8 @@ from lmr_author.release.review.review import result_of
 from lmr_author.release.review.standing import ACCEPTED
 
 TEMPLATES = "export/huggingface"
+MUTANTS = ("made", "killed", "accepted", "open")
+"""What became of the mutants: columns of the implementations."""
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"))
 PRIVATE_RECORDS = ("*.json", "originals/**/*")
 """Files of ``authoring/`` that an evaluation reads."""
@@ -82,7 +85,7 @@ def write_huggingface(tasks: list[Exportable], folder: Path, options: ExportOpti
         unsound=unsound,
         citation=citation,
         assessment=items,
-        **_datasheet(tables, folder, options.publication.release_version),
+        **_datasheet(tasks, tables, folder, options.publication.release_version),
     )
     files.write_text(folder / "README.md", card)
 
@@ -121,7 +124,7 @@ def _shared(exportable: Exportable) -> Row:
 def _implementation(exportable: Exportable, implementation: Implementation) -> Row:
     task, info = exportable.task, exportable.info
     repository, paper = task.repository(info), task.paper_json(info)
-    goal = task.goal(info, implementation)
+    goal, score = task.goal(info, implementation), exportable.mutants[implementation.index]
     names = ("index", "category", "goal_file", "goal_function", "class_name", "instruction")
     return {
         **_shared(exportable),
@@ -136,6 +139,7 @@ def _implementation(exportable: Exportable, implementation: Implementation) -> R
         ],
         "paper_json": paper.read_text("utf-8", errors="replace") if paper.is_file() else "",
         "problems": list(exportable.problems),
+        **{f"mutants_{name}": score.to_json()[name] for name in MUTANTS},
     }
 
 
@@ -188,7 +192,9 @@ def _feature(column: str, kind: str) -> dict[str, Any]:
     return {"name": column, "list": "string"} if kind == "strings" else {"name": column, "dtype": kind}
 
 
-def _datasheet(tables: dict[str, list[Row]], folder: Path, version: str) -> dict[str, Any]:
+def _datasheet(
+    tasks: list[Exportable], tables: dict[str, list[Row]], folder: Path, version: str
+) -> dict[str, Any]:
     implementations, papers = tables["implementations"], tables["papers"]
     agreements = [row["agreement"] for row in papers if row["agreement"] is not None]
     agreement = f"{sum(agreements) / len(agreements):.0f} %" if agreements else NOT_REVIEWED
@@ -198,6 +204,9 @@ def _datasheet(tables: dict[str, list[Row]], folder: Path, version: str) -> dict
             "Version": version,
             "Tasks": len(papers),
             "Implementations": len(implementations),
+            "Mutants": MutationScore.total(
+                score for exportable in tasks for score in exportable.mutants.values()
+            ).text,
             "Years of the papers": _range(row["year"] for row in papers if row["year"]),
             "Size of the archives": size_text(size),
             "Lines of masked files": _range(row["masked_file"].count("\n") for row in implementations),

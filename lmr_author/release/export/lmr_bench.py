@@ -9,6 +9,7 @@ from typing import Any
 
 from lmr_author.core import files, quoting
 from lmr_author.core.task import INFO, UNIT_TEST
+from lmr_author.core.task.mutation import MutationScore
 from lmr_author.release.export.agent import copy_environment
 from lmr_author.release.export.options import Exportable, ExportOptions
 from lmr_author.runtime.replay.staging import copy_tree
@@ -53,6 +54,7 @@ def write_lmr_bench(tasks: list[Exportable], folder: Path, options: ExportOption
             # 20 of the 35 published entries spell the key this way, and their prompt script reads only it.
             entry["retrieval_content"] = entry["retrieval_context"]
         document["folder_name"], document["review"] = exportable.task.name, exportable.review
+        document["mutants"] = MutationScore.total(exportable.mutants.values()).to_json()
         if exportable.problems:
             document["not_sound"] = list(exportable.problems)
         files.write_json(target / INFO, document)

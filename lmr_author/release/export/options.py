@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, get_type_hints
@@ -13,6 +13,7 @@ from msgspec import Meta
 
 from lmr_author.core.errors import UsageError
 from lmr_author.core.task import Finding, Task, TaskInfo
+from lmr_author.core.task.mutation import MutationScore
 
 NOT_REVIEWED = "not reviewed"
 
@@ -27,6 +28,7 @@ class Exportable:
         problems: why it is not fit for release, one line each; exports are marked with them.
         review: ``accepted``, ``disputed``, ``rejected``, or :data:`NOT_REVIEWED` while reviews are missing.
         findings: what `validate` finds.
+        mutants: what became of each implementation's mutants, by its index.
     """
 
     task: Task
@@ -34,6 +36,7 @@ class Exportable:
     problems: tuple[str, ...]
     review: str = NOT_REVIEWED
     findings: tuple[Finding, ...] = ()
+    mutants: Mapping[int, MutationScore] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

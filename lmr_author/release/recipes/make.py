@@ -12,12 +12,15 @@ from pathlib import Path
 from lmr_author.core import files, locks
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Evaluation, Progress, Task, evaluation
+from lmr_author.core.task.mutation import MutationScore
+from lmr_author.core.task.reviews import number_aside
 from lmr_author.core.task.vetting import VettingRecord
 from lmr_author.release.recipes import made as records
 from lmr_author.release.recipes import stages
 from lmr_author.release.recipes.made import STAGES, JudgedAnswer, Made
 from lmr_author.release.recipes.recipe import RECIPE, Folder, find, read, require_distinct
 from lmr_author.release.recipes.stages import Build, StandIns
+from lmr_author.release.review.standing import proof_of
 from lmr_author.runtime.environment.where import HERE, Where
 
 WORK = ".make-"
@@ -87,9 +90,9 @@ class Row:
         return evaluation.gates_held(self.evaluation.gates if self.evaluation else ())
 
     @property
-    def mutants(self) -> tuple[int, int]:
-        """Number of mutants that fail, and of all that were tried."""
-        return evaluation.mutants_killed(self.evaluation.gates if self.evaluation else ())
+    def mutants(self) -> MutationScore:
+        """What became of the mutants of all targets."""
+        return evaluation.mutation_score(self.evaluation.gates if self.evaluation else ())
 
     @property
     def right(self) -> tuple[int, int]:
@@ -171,6 +174,7 @@ def _make(build: Build, options: MakeOptions) -> Row:
         first = "source"  # the old lock and Dockerfile are in the task
     for stage in STAGES[STAGES.index(first) :] if first else ():
         done = _run(stage, build, done, wanted)
+    _bring_people(final, build.task)
     row = row_of(build.folder, build.work)
     if not row.sound:
         return row
@@ -214,16 +218,21 @@ def _first_open(made: Made, wanted: Mapping[str, str], where: Where) -> str:
     return made.first_stale(wanted) or ("" if proven_here else "evaluate")
 
 
+def _bring_people(final: Task, task: Task) -> None:
+    """Add what people said of the task in its place to what they said of the one that was made, which keeps its name."""
+    said = [path for name in OF_PEOPLE for path in (final.authoring / name, *(final.authoring / name).glob("*"))]
+    for old in said:
+        new = task.authoring / old.relative_to(final.authoring)
+        kept = {path.read_bytes() for path in new.parent.glob(f"{new.name}*") if path.is_file()}
+        if old.is_file() and old.read_bytes() not in kept:
+            files.write_bytes(number_aside(new) if new.exists() else new, old.read_bytes())
+
+
 def _exchange(build: Build, final: Task, done: Made) -> None:
     """Put the finished task in its place; killed in between, the same command completes it."""
     task, replaced = build.task, build.work / "replaced"
     for name in ("logs", "runs"):
         files.remove(task.authoring / name)
-    for name in OF_PEOPLE:
-        old, new = final.authoring / name, task.authoring / name
-        if old.exists():
-            files.remove(new)
-            (shutil.copytree if old.is_dir() else shutil.copyfile)(old, new)
     vetted = VettingRecord.read_if_valid(final.vetting_path)
     if vetted is not None and vetted.status != "open":
         vetted.write(task.vetting_path)
@@ -247,7 +256,7 @@ def row_of(folder: Folder, path: Path, problem: str = "", hint: str = "") -> Row
         task.root if task.root.exists() else None,
         stage=next((stage for stage in reversed(STAGES) if stage in made.stages), ""),
         made=made,
-        evaluation=evaluation.load(task) if "evaluate" in made.stages else None,
+        evaluation=proof_of(task) if "evaluate" in made.stages else None,
     )
     if problem:
         return replace(row, problem=problem, hint=hint)

@@ -31,13 +31,14 @@ def of_how_many(numbers: tuple[int, int]) -> str:
 
 def cells(row: Row) -> tuple[str, ...]:
     """Return a row of the table on the screen."""
-    numbers = map(of_how_many, (row.gates, row.mutants, row.right))
+    mutants = row.mutants.text if row.mutants.made else ""
+    numbers = (of_how_many(row.gates), mutants, of_how_many(row.right))
     return (row.task, row.stage or "none", *numbers, f"{row.seconds:.0f}", state(row))
 
 
 def to_json(row: Row) -> dict[str, Any]:
     """Return a row as an object."""
-    pairs = {"gates": row.gates, "mutants": row.mutants, "answers": row.right}
+    pairs = {"gates": row.gates, "answers": row.right}
     return {
         "task": row.task,
         "recipe": str(row.path),
@@ -45,6 +46,7 @@ def to_json(row: Row) -> dict[str, Any]:
         "stage": row.stage,
         "state": state(row),
         **{name: {"good": good, "of": of} for name, (good, of) in pairs.items()},
+        "mutants": row.mutants.to_json(),
         "seconds": row.seconds,
         "problem": row.problem,
         "hint": row.hint,
@@ -84,13 +86,14 @@ def _lines(row: Row, recipe: Recipe | None) -> Iterator[str]:
     gates = row.evaluation.gates if row.evaluation else ()
     for index, target in enumerate(recipe.targets, 1):
         own = [gate for gate in gates if gate.implementation in (None, index)]
+        score = evaluation.mutation_score(own)
         right = [answer.right for answer in row.made.answers if answer.index == index]
         cells = [
             row.task,
             f"`{target.target}`",
             recipe.repository.commit[:12],
             of_how_many(evaluation.gates_held(own)),
-            of_how_many(evaluation.mutants_killed(own)),
+            score.text if score.made else "",
             of_how_many((sum(right), len(right))),
             # Those of a task, in its first line.
             f"{row.seconds:.0f}" if index == 1 else "",

@@ -171,7 +171,8 @@ def record_calls(build: Build, made: Made) -> Made:
     info = task.load()
     task.equivalent_mutants_path.unlink(missing_ok=True)
     if (path / EQUIVALENT).is_file():
-        accepting.accept_again(task, EquivalentMutants.read(path / EQUIVALENT).accepted)
+        with in_field(build.folder, EQUIVALENT):
+            accepting.accept_again(task, EquivalentMutants.read(path / EQUIVALENT).accepted)
     for name in (FIXTURES, CHECKERS):
         _beside(path / name, task.unit_test_folder(info) / name)
     for implementation in info.implementations:

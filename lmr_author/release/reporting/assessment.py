@@ -28,10 +28,11 @@ from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.challenge import Kind, Standing
 from lmr_author.core.task.equivalents import EquivalentMutants
 from lmr_author.core.task.evaluation import MUTANTS_DIE
+from lmr_author.core.task.mutation import MutationScore
 from lmr_author.core.task.recording import Recording
 from lmr_author.core.texts import counted, listed
 from lmr_author.release.recipes import made
-from lmr_author.release.review.standing import ACCEPTED, standing_of
+from lmr_author.release.review.standing import ACCEPTED, proof_of, standing_of
 
 ASSESSMENT = "assessment.yaml"
 LEAKS = "LMR4"
@@ -106,8 +107,8 @@ Set = Sequence[Evidence]
 def gather(task: Task, findings: Sequence[Finding]) -> Evidence:
     """Read a task's records. ``findings``: what `validate` finds. Raises LmrError for an unreadable ``info.json``."""
     info = task.load()
-    proof = evaluation.load(task)
     state = State.of(task)
+    proof = proof_of(task, state.reviewed)
     recordings = []
     for implementation in info.implementations:
         recording = recorded.load(task.recording(info, implementation.index))
@@ -125,7 +126,7 @@ def gather(task: Task, findings: Sequence[Finding]) -> Evidence:
         leaks=sum(finding.code.startswith(LEAKS) for finding in findings),
         accepted_findings=len(accepted.load(task)),
         accepted_mutants=len(equivalent.accepted) if equivalent else 0,
-        signed=standing_of(task, None, state.content).state == ACCEPTED,
+        signed=standing_of(task, None, state.reviewed).state == ACCEPTED,
         pinned=task.lock.is_file() and bool(provenance.load(task).environment.base_image.reference),
         license=info.license,
         remade=bool(origin.content),
@@ -179,10 +180,6 @@ _SOLVED: tuple[Callable[[Evidence], bool], str] = (
 )
 _IN_EVERY_TASK: dict[str, tuple[Callable[[Evidence], bool], str]] = {
     "O.e.2": (lambda task: task.is_varied, "cases differ in types, shapes or lengths"),
-    "O.e.3": (
-        lambda task: task.holds("trivial-fails", MUTANTS_DIE),
-        "constant results and nine of ten mutants fail",
-    ),
     "O.f.3": (lambda task: task.holds("golden-passes"), "repeated runs of the golden agree"),
     "T.1": (lambda task: task.pinned, "packages and base image have exact versions"),
     "T.4": (lambda task: task.holds("isolated"), "each run starts from a fresh copy without network"),
@@ -214,8 +211,7 @@ def _verified(tasks: Set) -> Score:
 
 
 def _measured(tasks: Set) -> Score:
-    killed, tried = _mutants(tasks)
-    reasons = [f"{killed} of {tried} wrong versions made by operators fail"]
+    reasons = [_mutants(tasks).text]
     for figures, words in (
         ([task.answers for task in tasks], "answers of recipes got the verdict that was known before"),
         ([task.misreadings for task in tasks], "misreadings of challenges fail"),
@@ -227,9 +223,14 @@ def _measured(tasks: Set) -> Score:
     return all(task.holds(MUTANTS_DIE) for task in tasks), "; ".join(reasons)
 
 
-def _mutants(tasks: Set) -> tuple[int, int]:
-    figures = [evaluation.mutants_killed(task.proof.gates) for task in tasks if task.proof]
-    return sum(killed for killed, _ in figures), sum(tried for _, tried in figures)
+def _mutants(tasks: Set) -> MutationScore:
+    return MutationScore.total(evaluation.mutation_score(task.proof.gates) for task in tasks if task.proof)
+
+
+def _sensitive(tasks: Set) -> Score:
+    words = "constant results fail, and so do enough mutants, with at most a tenth accepted or reviewers' approval,"
+    shown, reason = _in_every(tasks, lambda task: task.holds("trivial-fails", MUTANTS_DIE), words)
+    return shown, f"{reason}; {_mutants(tasks).text}"
 
 
 def _edges(tasks: Set) -> Score:
@@ -283,15 +284,15 @@ def _flaws(tasks: Set) -> Score:
 
 
 def _measured_flaws(tasks: Set) -> Score:
-    killed, tried = _mutants(tasks)
     proven, reason = _in_every(tasks, lambda task: task.proof is not None, "survivors are listed")
-    return proven, f"{tried - killed} of {tried} mutants survive; {reason}"
+    return proven, f"{_mutants(tasks).text}; {reason}"
 
 
 _OF_THE_SET: dict[str, Callable[[Set], Score]] = {
     "O.d.1": _verified,
     "O.d.2": _measured,
     "O.e.1": _edges,
+    "O.e.3": _sensitive,
     "O.f.2": _exercised,
     "T.5": _apart,
     "R.2": _harness,

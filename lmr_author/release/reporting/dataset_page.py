@@ -23,6 +23,7 @@ from lmr_author.core.task import (
     TaskInfo,
 )
 from lmr_author.core.task import evaluation as evaluations
+from lmr_author.core.task.mutation import MutationScore
 from lmr_author.core.texts import size_text
 from lmr_author.proof.lookup import canonical_category, pair
 from lmr_author.proof.validation.report import TaskReport
@@ -32,7 +33,7 @@ from lmr_author.release.reporting.assessment import Item, assess, gather
 from lmr_author.release.reporting.page import percent
 from lmr_author.release.reporting.status import BROKEN, STATES, Status, status_with
 from lmr_author.release.review.review import ReviewResult, result_of
-from lmr_author.release.review.standing import ACCEPTED, DISPUTED, REJECTED
+from lmr_author.release.review.standing import ACCEPTED, DISPUTED, REJECTED, proof_of
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class TaskRow:
         state: one of :data:`~lmr_author.release.reporting.status.STATES`.
         people: the reviews in numbers; "" for none.
         errors, warnings: findings that count.
-        strength: share of mutants that fail, over all implementations, 0 to 1; None when not measured.
+        mutants: what became of the mutants of all implementations.
         bytes: size of the task's content.
         agreement: share of checklist items on which the reviewers agree, 0 to 1; None without two of them.
         link: address of the task's page; "" without one.
@@ -62,7 +63,7 @@ class TaskRow:
     errors: tuple[Finding, ...]
     warnings: tuple[Finding, ...]
     gates: tuple[GateResult, ...]
-    strength: float | None
+    mutants: MutationScore
     bytes: int
     agreement: float | None
     link: str
@@ -125,9 +126,8 @@ def _row(task: Task, checks: TaskReport, link: str) -> TaskRow:
         where = Status(task.name, (), f"lmr-author validate {task.root}", error.message)
     else:
         where = status_with(task, checks.findings)
-    evaluation = evaluations.load(task)
+    evaluation = proof_of(task)
     gates = evaluation.gates if evaluation else ()
-    killed, tried = evaluations.mutants_killed(gates)
     reviewed = _reviewed(task)
     return TaskRow(
         name=task.name,
@@ -140,7 +140,7 @@ def _row(task: Task, checks: TaskReport, link: str) -> TaskRow:
         errors=tuple(finding for finding in checks.findings if finding.severity is Severity.ERROR),
         warnings=tuple(finding for finding in checks.findings if finding.severity is Severity.WARNING),
         gates=gates,
-        strength=killed / tried if tried else None,
+        mutants=evaluations.mutation_score(gates),
         bytes=sum(path.stat().st_size for path in task.content_files()),
         agreement=reviewed.agreement.percent if reviewed and reviewed.agreement else None,
         link=link,
@@ -181,7 +181,7 @@ def _lengths(rows: Sequence[TaskRow]) -> tuple[tuple[str, int], ...]:
 
 
 def _facts(rows: Sequence[TaskRow]) -> tuple[tuple[str, str], ...]:
-    strengths = [row.strength for row in rows if row.strength is not None]
+    strengths = [row.mutants.share for row in rows if row.mutants.share is not None]
     agreements = [row.agreement for row in rows if row.agreement is not None]
     judged = Counter(row.state for row in rows)
     return (

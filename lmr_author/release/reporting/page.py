@@ -16,8 +16,7 @@ from markupsafe import Markup
 
 from lmr_author import __version__
 from lmr_author.core import resources
-from lmr_author.core.texts import size_text
-from lmr_author.proof.evaluation.wrong_versions import whole_percent
+from lmr_author.core.texts import size_text, whole_percent
 from lmr_author.release.reporting import code
 
 _ADDRESS = re.compile(r"^https?://[^\s<>\"'`]+$", re.I)

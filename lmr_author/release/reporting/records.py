@@ -10,6 +10,7 @@ from lmr_author.core.task import Evaluation, Task, TaskInfo, accepted, provenanc
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.equivalents import EquivalentMutants
 from lmr_author.core.task.reviews import Review
+from lmr_author.core.task.state import reviewed_digest
 from lmr_author.core.texts import counted
 from lmr_author.release.review.agreement import Agreement
 from lmr_author.release.review.review import result_of
@@ -58,7 +59,7 @@ class ReviewView:
 
 def reviews(task: Task) -> ReviewView:
     """Return reviews, their standing and agreement; blind until all are done."""
-    digest = task.content_digest()
+    digest = reviewed_digest(task)
     try:
         result = result_of(task)
     except LmrError as error:

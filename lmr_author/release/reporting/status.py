@@ -8,8 +8,16 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import Finding, Implementation, Severity, Task, TaskInfo, challenge
-from lmr_author.core.task import evaluation as evaluations
+from lmr_author.core.task import (
+    Evaluation,
+    Finding,
+    Implementation,
+    Severity,
+    Target,
+    Task,
+    TaskInfo,
+    challenge,
+)
 from lmr_author.core.task.challenge import Kind
 from lmr_author.core.task.state import State
 from lmr_author.core.texts import counted
@@ -21,6 +29,7 @@ from lmr_author.release.review.standing import (
     WAITING,
     Standing,
     load_reviews,
+    proof_of,
     standing_of,
 )
 
@@ -143,8 +152,8 @@ def status_with(task: Task, findings: Sequence[Finding] | None) -> Status:
 def _checked(task: Task, done: list[str], findings: Sequence[Finding] | None) -> Status:
     """Continue with the steps that depend on content: valid, evaluated, accepted."""
     state = State.of(task)
-    standing = standing_of(task, None, state.content)
-    command, note = _next_proof(task, done, findings, state)
+    standing = standing_of(task, None, state.reviewed)
+    command, note = _next_proof(task, done, findings, state, standing)
     if not command:
         done.append("evaluated")
         command, review_note = next_review(task, standing)
@@ -164,7 +173,7 @@ def _checked(task: Task, done: list[str], findings: Sequence[Finding] | None) ->
 
 
 def _next_proof(
-    task: Task, done: list[str], findings: Sequence[Finding] | None, state: State
+    task: Task, done: list[str], findings: Sequence[Finding] | None, state: State, standing: Standing
 ) -> tuple[str, str]:
     """Return the command that is needed before people review, and why; the command is "" if none is."""
     serious = [finding for finding in findings or () if finding.severity is not Severity.NOTE]
@@ -175,7 +184,7 @@ def _next_proof(
         return _typed("validate", task.root), count
     if findings is not None:
         done.append(VALID)
-    evaluation = evaluations.load(task)
+    evaluation = proof_of(task, state.reviewed)
     if evaluation is None:
         return _typed("evaluate", task.root), "never evaluated"
     command = _typed("evaluate", *evaluation.options, task.root)
@@ -184,11 +193,22 @@ def _next_proof(
     again = f" (add --python: the last one was {other})" if other else ""
     if not evaluation.is_of(state):
         return command, f"changed since it was evaluated{again}"
-    if not evaluation.passed:
-        if evaluation.is_short_of_mutants:  # the same gates would end the same way again
-            command = _typed("accept", task.root)
-        return command, f"evaluated: {evaluation.open_gates}{again}"
-    return "", evaluation.doubts
+    if evaluation.passed:
+        return "", evaluation.doubts
+    note = f"evaluated: {evaluation.open_gates}"
+    if evaluation.needs_approval:
+        needed = len(standing.reviewers) + standing.missing
+        command = next_review(task, standing)[0] or _typed("review", task.root)
+        return command, f"{note}: more than a tenth is accepted, {needed} sign-offs are needed"
+    if weak := weak_target(task, evaluation):  # the same gates would end the same way again
+        return _typed("record", weak, "--task", task.root), f"{note}: record other inputs"
+    return command, f"{note}{again}"
+
+
+def weak_target(task: Task, evaluation: Evaluation) -> Target | None:
+    """Return the first target whose test lets too many mutants survive, where no other gate failed."""
+    index = evaluation.weak_test
+    return next((each.target for each in task.load().implementations if each.index == index), None)
 
 
 def next_review(task: Task, standing: Standing) -> tuple[str, str]:

@@ -42,7 +42,7 @@ from lmr_author.release.reporting.values import Values
 from lmr_author.release.review.checklist import CATEGORY_MEANINGS
 from lmr_author.release.review.evidence import evidence_for
 from lmr_author.release.review.exhibits import QuestionEvidence
-from lmr_author.release.review.standing import ACCEPTED, DISPUTED, REJECTED, WAITING
+from lmr_author.release.review.standing import ACCEPTED, DISPUTED, REJECTED, WAITING, proof_of
 from lmr_author.release.review.subject import ReviewedTask, Subject, line_marks, read_task
 from lmr_author.release.review.tested import differences
 
@@ -128,7 +128,7 @@ def task_page(task: Task, say: Progress) -> TaskPage:
     say(f"{task.name}: checking")
     report = checked([task]).tasks[0]
     status = status_with(task, report.findings)
-    evaluation = evaluations.load(task)
+    evaluation = proof_of(task)
     gates = evaluation.gates if evaluation else ()
     reviewed = read_task(task)
     view = reviewed.view
@@ -190,9 +190,9 @@ def _gates_verdict(task: Task, evaluation: Evaluation | None) -> list[VerdictLin
         lines = [("Gates", f"stale: the task changed since ({text})", "bad")]
     else:
         lines = [("Gates", text, "good" if evaluation.passed else "bad")]
-    killed, tried = evaluations.mutants_killed(evaluation.gates)
-    if tried:
-        lines.append(("Wrong versions", f"{killed} of {tried} fail", _of_mutants(evaluation.gates)))
+    score = evaluations.mutation_score(evaluation.gates)
+    if score.made:
+        lines.append(("Mutants", score.text, _of_mutants(evaluation.gates)))
     return lines
 
 
@@ -230,7 +230,7 @@ def _implementation(
         cases=cases,
         differences=tuple(differences([view.case for view in cases])[:MOST_DIFFERENCES]),
         gates=subject.gates,
-        mutants=mutants if mutants and mutants.killed is not None else None,
+        mutants=mutants if mutants and mutants.made is not None else None,
         accepted_mutants=subject.accepted,
         problems=tuple(filter(None, (problem, *subject.problems))),
         challengers=challenged.of(implementation.index) if challenged else (),

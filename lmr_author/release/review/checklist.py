@@ -16,6 +16,8 @@ from lmr_author.core.task.state import State
 from lmr_author.core.texts import counted
 from lmr_author.release.review.exhibits import QuestionEvidence
 
+TESTS = "tests"
+"""The item whose pass approves the accepted mutants, where they are more than a tenth."""
 ANSWERS = ("pass", "fail", "unsure")
 SENTENCE = 3
 """Words from which a comment is a sentence."""
@@ -48,7 +50,7 @@ HUMAN = (
         "category", "Is the category the one that the function belongs to?", "info.json: category"
     ),
     ChecklistQuestion(
-        "tests",
+        TESTS,
         "Do the tests exercise the function as the paper uses it?",
         "unit_test/; authoring/evaluation.json",
     ),
@@ -135,13 +137,16 @@ def automatic_items(task: Task, findings: Iterable[Finding]) -> tuple[ReviewItem
         evidence=f"{counted(len(serious), 'finding')}: {codes}" if serious else "no findings",
     )
     evaluation = evaluations.load(task)
-    answer: Literal["pass", "fail"] = "fail"
+    answer: Literal["pass", "fail", "unsure"] = "fail"
     if evaluation is None:
         evidence = "never evaluated"
     elif not evaluation.is_of(State.of(task)):
         evidence = "evaluated before the task changed"
+    elif evaluation.needs_approval:
+        answer = "unsure"
+        evidence = f"{evaluation.open_gates}: more than a tenth is accepted, the item {TESTS!r} decides"
     elif not evaluation.passed:
-        evidence = evaluation.open_gates.replace(", ", "; ")
+        evidence = evaluation.open_gates
     else:
         answer, evidence = "pass", f"{len(evaluation.gates)} gates passed in the {evaluation.kind} sandbox"
     if evaluation and evaluation.doubts:

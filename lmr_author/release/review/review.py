@@ -25,6 +25,7 @@ from lmr_author.core.task.reviews import (
     number_aside,
     path_of_reviewer,
 )
+from lmr_author.core.task.state import reviewed_digest
 from lmr_author.proof.validation.run import checked
 from lmr_author.release.review import checklist
 from lmr_author.release.review.agreement import Agreement, agreement
@@ -68,7 +69,7 @@ def save_review(
         *checklist.automatic_items(task, findings),
         *checklist.human_items(answers, asked.questions, evidence_of(task, findings)),
     )
-    digest = task.content_digest()
+    digest = reviewed_digest(task)
     review = Review(
         reviewer=reviewer,
         created=_now(),
@@ -76,7 +77,7 @@ def save_review(
         checklist=asked.name,
         blind=not standing_of(task, asked, digest).open,
         items=items,
-        signed_off=all(entry.answer == "pass" for entry in items),
+        signed_off=all(entry.signs_off for entry in items),
     )
     if path.exists():
         files.write_bytes(number_aside(path), path.read_bytes())
@@ -92,7 +93,7 @@ def earlier_review(task: Task, reviewer: str) -> Review | None:
 
 def result_of(task: Task, path: Path | None = None) -> ReviewResult:
     """Return the standing of a task's review, with the answers when all reviews are in."""
-    asked, digest = checklist_for(task, path), task.content_digest()
+    asked, digest = checklist_for(task, path), reviewed_digest(task)
     standing = standing_of(task, asked, digest)
     return ReviewResult(task.name, standing, _blind_answers(task, asked, digest) if standing.open else {})
 
@@ -114,7 +115,7 @@ def adjudicate(
 
     Raises UsageError: reviews are missing, no such item, no reason; LmrError: the stored decisions are damaged.
     """
-    asked, digest = checklist_for(task, checklist), task.content_digest()
+    asked, digest = checklist_for(task, checklist), reviewed_digest(task)
     names = [question.id for question in asked.questions]
     if item not in names:
         raise UsageError(f"unknown checklist item {item!r}", "items: " + ", ".join(names))
@@ -148,11 +149,13 @@ def find_waiting(tasks: Sequence[Task], reviewer: str, path: Path | None = None)
         try:
             task.load()
             state = State.of(task)
-            standing = standing_of(task, checklist_for(task, path), state.content)
+            standing = standing_of(task, checklist_for(task, path), state.reviewed)
         except LmrError:
             continue
         evaluation = evaluations.load(task)
-        ready = evaluation is not None and evaluation.passed and evaluation.is_of(state)
+        if evaluation is None or not evaluation.is_of(state):
+            continue
+        ready = evaluation.passed or evaluation.needs_approval
         if ready and not standing.open and reviewer not in standing.reviewers:
             waiting.append(task)
     return waiting
@@ -171,7 +174,7 @@ class DraftReview:
 
     def __init__(self, task: Task, reviewer: str) -> None:
         self._path = path_of_reviewer(task.reviews_folder, reviewer).with_suffix(".draft")
-        self._digest = task.content_digest()
+        self._digest = reviewed_digest(task)
         self.answers: dict[str, dict[str, str]] = {}
         self.outdated: Path | None = None
         draft = ReviewDraft.read(self._path) if self._path.is_file() else None

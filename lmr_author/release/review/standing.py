@@ -1,4 +1,4 @@
-"""The standing of a task's review: missing reviewers, disputes, decisions."""
+"""The standing of a task's review: missing reviewers, disputes, decisions, and what its reviewers approve."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lmr_author.core import files
-from lmr_author.core.task import Task
+from lmr_author.core.task import Evaluation, Task
+from lmr_author.core.task import evaluation as evaluations
 from lmr_author.core.task.reviews import Adjudication, Decision, Review, ReviewItem
-from lmr_author.release.review.checklist import Checklist
+from lmr_author.core.task.state import reviewed_digest
+from lmr_author.release.review.checklist import TESTS, Checklist
 
 WAITING, DISPUTED, REJECTED, ACCEPTED = "waiting", "disputed", "rejected", "accepted"
 
@@ -91,7 +93,7 @@ def standing_of(task: Task, asked: Checklist | None = None, digest: str | None =
 
     A task is accepted when everybody passes every item, or a decision says so for items that are disputed.
     """
-    asked, digest = asked or checklist_for(task), digest or task.content_digest()
+    asked, digest = asked or checklist_for(task), digest or reviewed_digest(task)
     reviews = _read_reviews(task)
     damaged = tuple(name for name, review in reviews.items() if review is None)
     current = [review for review in reviews.values() if review and review.content_digest == digest]
@@ -118,3 +120,29 @@ def standing_of(task: Task, asked: Checklist | None = None, digest: str | None =
     state = DISPUTED if disputes else REJECTED if failed else ACCEPTED
     signed = tuple(review.reviewer for review in current if review.signed_off)
     return Standing(state, names, 0, tuple(disputes), tuple(failed), tuple(decided.values()), damaged, signed)
+
+
+def proof_of(task: Task, digest: str = "") -> Evaluation | None:
+    """Return the evaluation that counts, as release sees it: the gate about mutants may be proven by reviewers.
+
+    More than a tenth of the mutants accepted leaves the gate unproven until as many people as the checklist asks for
+    have signed off this state of the task, with a pass for the question about the tests.
+
+    Args:
+        digest: that of what is reviewed, where it is known.
+    """
+    found = evaluations.load(task)
+    if found is None or not any(run.needs_approval for run in (found, *found.others)):
+        return found
+    return found.approved() if _is_approved(task, digest or reviewed_digest(task)) else found
+
+
+def _is_approved(task: Task, digest: str) -> bool:
+    asked = checklist_for(task)
+    names = {question.id for question in asked.questions}
+    approving = set()
+    for review in load_reviews(task):
+        passed = {name for name, entry in review.human.items() if entry.answer == "pass"}
+        if review.content_digest == digest and review.signed_off and names <= passed:
+            approving.add(review.reviewer)
+    return TESTS in names and len(approving) >= asked.reviewers

@@ -11,7 +11,6 @@ from lmr_author.authoring.suggesting.paper import FunctionWords, PaperText
 from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import GateResult, Implementation, State, Task, challenge, equivalents
-from lmr_author.core.task import evaluation as evaluations
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.challenge import Challenge, Challenger
 from lmr_author.core.task.equivalents import EquivalentMutant
@@ -21,6 +20,7 @@ from lmr_author.proof.lookup import Pair, pair
 from lmr_author.proof.view import TaskView
 from lmr_author.release.review.cited import Cited, cite
 from lmr_author.release.review.exhibits import CodeLine, LineMark
+from lmr_author.release.review.standing import proof_of
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def read_task(task: Task) -> ReviewedTask:
         pages = PaperText.from_json(files.read_object_or_empty(task.paper_json(info))).pages
     except LmrError:
         pages = {}
-    evaluation = evaluations.load(task)
+    evaluation = proof_of(task)
     state = "none"
     if evaluation is not None:
         state = "current" if evaluation.is_of(State.of(task)) else "stale"

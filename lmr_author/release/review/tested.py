@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from lmr_author.core.task.challenge import Acceptance
 from lmr_author.core.task.equivalents import EquivalentMutant
 from lmr_author.core.task.evaluation import GateDetail, GateStatus
+from lmr_author.core.task.mutation import Judgement, MutationScore
 from lmr_author.core.task.recording import Case, Recording
 from lmr_author.core.texts import counted
 from lmr_author.proof.lookup import unit_test_path
@@ -37,7 +38,10 @@ def _doubts(subject: Subject) -> Iterator[str]:
             yield f"no case reaches {counted(missed, 'line')} of the golden"
         if len(subject.recording.cases) == 1:
             yield "there is only one case"
-    if subject.accepted:
+    score = subject.mutants.score if subject.mutants else MutationScore()
+    if score.judgement is Judgement.ACCEPTED:
+        yield f"{score.text}: more than a tenth is accepted, and a pass approves all of them"
+    elif subject.accepted:
         yield f"{counted(len(subject.accepted), 'mutant')} accepted as equivalent"
     for gate in subject.gates:
         if gate.status is not GateStatus.PASSED:
@@ -117,14 +121,21 @@ def _challenged(subject: Subject) -> Iterator[Exhibit]:
 def _mutants(subject: Subject) -> Iterator[Exhibit]:
     """Yield how many wrong versions fail, those that survive, and each that was accepted: who, when, why."""
     mutants = subject.mutants or GateDetail()
-    if mutants.mutants:
-        text = f"{mutants.killed} of {mutants.mutants} deliberately wrong versions of the golden fail"
-        yield Exhibit("Mutants", (text,))
+    if mutants.made:
+        yield Exhibit("Mutants", (mutants.score.text,))
+    accepted = {survivor.id for survivor in mutants.survivors if survivor.accepted}
     for survivor in mutants.survivors:
+        if survivor.accepted:
+            continue
         title = f"Survives: {survivor.id}, line {survivor.line}, {survivor.operator}"
         yield Exhibit(title, tuple(filter(None, [survivor.why])), diff=survivor.diff)
     for mutant in subject.accepted:
-        yield _accepted(f"Accepted as equivalent: {mutant.id}", mutant, mutant.diff)
+        title = (
+            "Accepted as equivalent"
+            if mutant.id in accepted
+            else "Accepted, but no survivor with this reason"
+        )
+        yield _accepted(f"{title}: {mutant.id}", mutant, mutant.diff)
 
 
 def _accepted(title: str, acceptance: Acceptance | EquivalentMutant, diff: str = "") -> Exhibit:
