@@ -70,6 +70,13 @@ def test_a_wrong_section(finished: Task, capsys: pytest.CaptureFixture[str]) -> 
     assert "the paper has no section 7" in seen(finished, "paper-section", capsys)[0].doubts
 
 
+def test_the_abstract_of_another_paper(finished: Task, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("paper.pdf", "paper.json"):
+        shutil.copyfile(next((STARTER / "9-two-way").glob(f"*/{name}")), finished.root / "packing" / name)
+    evidence, _ = seen(finished, "core", capsys)
+    assert any(doubt.startswith("LMR106") for doubt in evidence.doubts)
+
+
 def test_a_wrong_category(finished: Task, capsys: pytest.CaptureFixture[str]) -> None:
     change_info(finished, "category", lambda _: "Evaluation Metrics")
     _, screen = seen(finished, "category", capsys)
