@@ -7,8 +7,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from lmr_author.core.code import FunctionNode, each
+from lmr_author.core.paper.parts import missing_parts
 from lmr_author.core.task import INFO, Implementation, Severity
 from lmr_author.proof.checks.base import WARNING, Check, Problem, did_you_mean, similar_path, target_check
+from lmr_author.proof.checks.paper_text import paper_pages
 from lmr_author.proof.lookup import (
     clean_path,
     context_key,
@@ -266,6 +268,19 @@ def body_not_given_away(task: TaskView, target: Implementation) -> Iterator[tupl
         longest = max(quoted, key=len)
         hint = "say what it does, or name the paper's equation"
         yield f"the instruction quotes the solution: {longest[:80]!r}", hint
+
+
+@_instruction_check(
+    "LMR608",
+    "the instruction names a part that the paper does not have",
+    rationale="An agent that is sent to equation (31) of a paper with six equations finds nothing, and guesses."
+    " Kinds of parts that the paper's text does not number are not looked for.",
+    severity=WARNING,
+)
+def parts_of_the_paper(task: TaskView, target: Implementation) -> Iterator[tuple[str, str]]:
+    for part in missing_parts(target.instruction, paper_pages(task)):
+        hint = "name the part by its number in paper.pdf"
+        yield f"the instruction names {part}, which the paper does not have", hint
 
 
 _STEPS = (ast.BinOp, ast.Call, ast.Compare, ast.comprehension)

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from lmr_author.authoring.suggesting.sections import best_section, likely_category, sections
+from lmr_author.authoring.suggesting.sections import best_section, likely_category
+from lmr_author.core.paper.sections import sections
 from lmr_author.core.task import Finding, Severity, Task
 from lmr_author.core.texts import counted, listed
 from lmr_author.proof.lookup import canonical_category
