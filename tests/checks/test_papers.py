@@ -45,3 +45,13 @@ def test_one_page_of_another_paper(finished: Task) -> None:
 def test_without_a_record_of_new_task_the_pdf_is_read(finished: Task) -> None:
     finished.provenance_path.unlink()
     assert not codes(finished) & {"LMR105", "LMR106"}
+
+
+@pytest.mark.parametrize(("year", "found"), [(2017, True), (2018, False), (2020, False), (2022, True)])
+def test_the_year_beside_that_of_the_first_page(finished: Task, year: int, found: bool) -> None:
+    path = finished.root / "packing/paper.json"
+    pages = json.loads(path.read_text("utf-8"))
+    files.write_json(path, pages | {"1": pages["1"] + "\narXiv:1905.05702v2 [cs.CL] 1 Jun 2019\n"})
+    info = finished.load_raw()
+    files.write_json(finished.info_path, info | {"year": year})
+    assert ("LMR107" in codes(finished)) == found

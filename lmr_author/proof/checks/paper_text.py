@@ -1,4 +1,4 @@
-"""LMR105, LMR106: paper.json is the text of paper.pdf, and of the paper that info.json names."""
+"""LMR105 to LMR107: paper.json is the text of paper.pdf, and of the paper that the records name."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 from lmr_author.core import files, paper
 from lmr_author.core.errors import LmrError
 from lmr_author.core.files import is_lfs_pointer
+from lmr_author.core.repo.citations import read_citations
 from lmr_author.core.task import INFO, provenance
-from lmr_author.proof.checks.base import Problem, check
+from lmr_author.proof.checks.base import WARNING, Problem, check
 from lmr_author.proof.view import TaskView, once, read_json
 
 SAME = 0.5
@@ -22,7 +23,7 @@ FEWEST_WORDS = 20
 OF_TITLE = 0.6
 """Share of the title's words that the first pages of a paper have at least."""
 _FIRST_PAGES = 2
-_NAMED_PAGES = 5
+_MOST_NAMED = 5
 
 
 @once
@@ -67,7 +68,7 @@ def text_of_the_pdf(task: TaskView) -> Iterator[Problem]:
     hint = "make the task again with `lmr-author new-task`, which writes both, or restore them from version control"
     other = _other_pages(dict(enumerate(pages, 1)), paper_pages(task))
     if other:
-        named = ", ".join(map(str, other[:_NAMED_PAGES])) + (" …" if len(other) > _NAMED_PAGES else "")
+        named = ", ".join(map(str, other[:_MOST_NAMED])) + (" …" if len(other) > _MOST_NAMED else "")
         message = (
             f"paper.json is not the text of paper.pdf: {len(other)} of {len(pages)} pages differ ({named})"
         )
@@ -113,10 +114,47 @@ def _words(text: str) -> Counter[str]:
 def paper_of_the_title(task: TaskView) -> Iterator[Problem]:
     title, pages = task.info.paper_name, list(paper_pages(task).values())
     wanted = set(_words(title))
-    # Words may be divided at a line's end, and letters of a title set apart.
-    begin = re.sub(r"[\W\d_]+", "", unicodedata.normalize("NFKC", "".join(pages[:_FIRST_PAGES])).lower())
-    present = sum(word in begin for word in wanted)
+    begin = _letters("".join(pages[:_FIRST_PAGES]))
+    present = sum(_letters(word) in begin for word in wanted)
     if task.repository and begin and wanted and present < OF_TITLE * len(wanted):
         message = f"the first pages of paper.json do not contain the title {title[:100]!r}"
         hint = "correct paper_name, or replace paper.pdf and paper.json by those of the paper"
         yield Problem(message, hint, INFO, pointer="/paper_name")
+
+
+def _letters(text: str) -> str:
+    """Return a text's letters alone: words may be divided at a line's end, letters set apart, accents added."""
+    return re.sub(r"[\W\d_]+", "", unicodedata.normalize("NFKD", text)).lower()
+
+
+@check(
+    "LMR107",
+    "year or authors contradict the paper",
+    rationale="The year decides whether models can have seen the paper, and the authors have to be credited. They are"
+    " compared with BibTeX in the repository and the first page; a preprint may be two years older.",
+    severity=WARNING,
+)
+def year_and_authors(task: TaskView) -> Iterator[Problem]:
+    pages = list(paper_pages(task).values())[:_FIRST_PAGES]
+    if task.repository is None or not pages:
+        return
+    title = _letters(task.info.paper_name)
+    own = [one for one in read_citations(task.repository) if title and _letters(one.title) == title]
+    years = {one.source: one.year for one in own if one.year} | paper.stated_years(pages[0])
+    year = task.info.year
+    if years and year and not min(years.values()) - 1 <= year <= max(years.values()) + 2:
+        stated = ", ".join(f"{other} in {place}" for place, other in years.items())
+        hint = f"correct it if that is right: `lmr-author set year={min(years.values())}`"
+        yield Problem(f"the year is {year}, but {stated}", hint, INFO, pointer="/year")
+    known = _letters(" ".join([*pages, *(name for one in own for name in one.authors)]))
+    authors = [name for name in provenance.load(task.task).paper.authors if _family_name(name)]
+    absent = [name for name in authors if _family_name(name) not in known]
+    if 2 * len(absent) > len(authors):
+        places = " or ".join(["the first pages of paper.json", *(one.source for one in own)])
+        message = f"these authors are not in {places}: {', '.join(absent[:_MOST_NAMED])}"
+        hint = "correct them: `lmr-author set 'authors=Ada Lovelace; Alan Turing'`"
+        yield Problem(message, hint, task.task.provenance_path)
+
+
+def _family_name(name: str) -> str:
+    return _letters((name.split(",")[0] if "," in name else name).split()[-1]) if name.strip() else ""

@@ -210,7 +210,7 @@ _OF_TASK: dict[str, Callable[[ReviewedTask], QuestionEvidence]] = {
 FINDINGS = {
     "instruction": ("LMR6",),
     "paper-section": ("LMR101", "LMR102", "LMR105", "LMR106"),
-    "core": ("LMR105", "LMR106"),
+    "core": ("LMR105", "LMR106", "LMR107"),
     "category": ("LMR004",),
     "tests": ("LMR5",),
     "no-leak": ("LMR202", "LMR303", "LMR309", "LMR4"),
