@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import shutil
@@ -16,6 +17,7 @@ from lmr_author.core import files
 from lmr_author.core.task import Task, equivalents
 from lmr_author.core.task.equivalents import EquivalentMutant
 from lmr_author.proof.validation.run import checked
+from lmr_author.release.reporting.report import report
 from lmr_author.release.review.evidence import evidence_of
 from lmr_author.release.review.exhibits import QuestionEvidence
 
@@ -95,6 +97,42 @@ def test_a_weak_test(finished: Task, capsys: pytest.CaptureFixture[str]) -> None
     assert "no case reaches 2 lines of the golden" in evidence.doubts
     assert "the task changed after its evaluation" in evidence.doubts
     assert "69 return ranked[::-1] ← not reached" in screen
+
+
+@pytest.mark.parametrize(
+    ("path", "checker", "doubt"),
+    [
+        (
+            "value[0]",
+            {"kind": "allclose", "rtol": 0.5, "atol": 0.9, "reason": "as the annotator said"},
+            "value[0] is compared with rtol 0.5, atol 0.9, where rtol 1.3e-06, atol 1e-05 is usual (no reason given)",
+        ),
+        (
+            "value[1]",
+            {"kind": "ignore", "reason": "it is only a log"},
+            "value[1] is not compared (it is only a log)",
+        ),
+        ("*", {"kind": "ignore"}, "every part that is not named is not compared (no reason given)"),
+        ("*.grad", {"kind": "ignore"}, ""),
+        ("value[0]", {"kind": "allclose", "rtol": 1e-5, "atol": 1e-4, "reason": "as the annotator said"}, ""),
+    ],
+)
+def test_a_comparison_that_shows_nothing(
+    tmp_path: Path, path: str, checker: dict[str, Any], doubt: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(STARTER / "1-rating-margin", tmp_path / "1-rating-margin")
+    task = Task(tmp_path / "1-rating-margin")
+    manifest = task.root / "prefopt/unit_test/recordings/1/recording.json"
+    recording = json.loads(manifest.read_text("utf-8"))
+    recording["cases"][0]["checkers"][path] = checker
+    files.write_json(manifest, recording)
+    evidence, screen = seen(task, "tests", capsys)
+    compared = [one for one in evidence.doubts if "compared" in one]
+    assert compared == ([doubt] if doubt else [])
+    assert "How results are compared" in screen
+    page = report(task.root, tmp_path / "page.html", lambda message: None).path.read_text("utf-8")
+    assert "How results are compared" in page
+    assert not doubt or doubt in html.unescape(page)
 
 
 def test_a_wrong_return_in_the_golden(finished: Task, capsys: pytest.CaptureFixture[str]) -> None:

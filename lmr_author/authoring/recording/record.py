@@ -12,6 +12,7 @@ from pathlib import Path
 from lmr_author.authoring.recording import store
 from lmr_author.authoring.recording.checkers import nodes
 from lmr_author.authoring.recording.choose import Proof, choose, order_of_choice
+from lmr_author.authoring.recording.compared import ComparedPart, compared_parts
 from lmr_author.authoring.recording.job import (
     Job,
     RecordOptions,
@@ -120,6 +121,7 @@ class RecordResult:
         not_kept: likewise, of blocks that only calls executed which did not become cases.
         never_false: lines of conditions that held whenever a call reached them.
         uncompared: effects of the golden that no case compares.
+        weak: parts that the annotator left out, or gave a tolerance far from their element type's own.
     """
 
     implementation: Implementation
@@ -131,6 +133,7 @@ class RecordResult:
     not_kept: tuple[tuple[int, int], ...] = ()
     never_false: tuple[int, ...] = ()
     uncompared: tuple[Uncompared, ...] = ()
+    weak: tuple[ComparedPart, ...] = ()
 
 
 @changes_task
@@ -203,6 +206,7 @@ def _store(plan: Run, recorded: Recorded, golden: Golden, proof: Proof) -> Recor
     executed = recorded.coverage(recorded.executed | proof.hits)
     not_kept = sorted(set(recording.coverage.missed) - set(executed.missed))
     original = plan.module.tree
+    parts = compared_parts(plan.job.task.recording(plan.job.info, plan.job.implementation.index), recording)
     return RecordResult(
         plan.job.implementation,
         recording,
@@ -213,6 +217,7 @@ def _store(plan: Run, recorded: Recorded, golden: Golden, proof: Proof) -> Recor
         blocks_at(original, not_kept),
         executed.never_false,
         left_out,
+        tuple(part for part in parts if part.is_weak and not part.reason),
     )
 
 

@@ -44,7 +44,7 @@ from lmr_author.release.review.evidence import evidence_for
 from lmr_author.release.review.exhibits import QuestionEvidence
 from lmr_author.release.review.standing import ACCEPTED, DISPUTED, REJECTED, WAITING
 from lmr_author.release.review.subject import ReviewedTask, Subject, line_marks, read_task
-from lmr_author.release.review.tested import differences
+from lmr_author.release.review.tested import differences, tolerances
 
 MOST_DIFFERENCES = 30
 """Inputs listed in the table of differences between cases."""
@@ -78,6 +78,7 @@ class ImplementationView:
     Attributes:
         meaning: of its category; "" for none of the nine.
         differences: of inputs that differ between the cases, the name and what each case has.
+        tolerances: how results are compared, as a table with a head.
         gates: results of ``authoring/evaluation.json`` for it.
         mutants: the detail of its gate ``mutants-die``; None when there is none.
         problems: reasons for missing parts.
@@ -91,6 +92,7 @@ class ImplementationView:
     recording: Recording | None
     cases: tuple[CaseView, ...]
     differences: tuple[tuple[str, ...], ...]
+    tolerances: tuple[tuple[str, ...], ...]
     gates: tuple[GateResult, ...]
     mutants: GateDetail | None
     accepted_mutants: tuple[EquivalentMutant, ...]
@@ -229,6 +231,7 @@ def _implementation(
         recording=recording,
         cases=cases,
         differences=tuple(differences([view.case for view in cases])[:MOST_DIFFERENCES]),
+        tolerances=tolerances(subject),
         gates=subject.gates,
         mutants=mutants if mutants and mutants.killed is not None else None,
         accepted_mutants=subject.accepted,
