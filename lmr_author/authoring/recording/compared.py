@@ -131,5 +131,10 @@ def _holder(path: str, checkers: Mapping[str, Any]) -> str:
     return path or compare.DEFAULT
 
 
+def checker_of(path: str, checkers: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return the checker of a part; an empty one where it is compared exactly."""
+    return checkers.get(_holder(path, checkers), {})
+
+
 def _number(value: object) -> float:
     return float(value) if isinstance(value, int | float) else 0.0

@@ -18,7 +18,7 @@ from lmr_author.core.task.challenge import Challenge, Challenger
 from lmr_author.core.task.equivalents import EquivalentMutant
 from lmr_author.core.task.evaluation import MUTANTS_DIE, GateDetail
 from lmr_author.core.task.recording import Coverage, Recording
-from lmr_author.proof.lookup import Pair, pair
+from lmr_author.proof.lookup import Pair, function_of, pair
 from lmr_author.proof.view import TaskView
 from lmr_author.release.review.cited import Cited, cite
 from lmr_author.release.review.exhibits import CodeLine, LineMark
@@ -48,6 +48,15 @@ class Subject:
     problems: tuple[str, ...]
     compared: tuple[ComparedPart, ...] = ()
     challengers: tuple[Challenger, ...] = ()
+
+    @property
+    def goldens(self) -> list[code.FunctionNode]:
+        """The goldens of its targets, as far as they can be read."""
+        found: list[code.FunctionNode] = []
+        for target in self.files.targets:
+            if (node := function_of(target.golden)) is not None:
+                found.append(node)
+        return found
 
     @property
     def mutants(self) -> GateDetail | None:

@@ -14,6 +14,7 @@ from lmr_author.core.texts import counted, listed
 from lmr_author.proof.lookup import unit_test_path
 from lmr_author.proof.view import TaskView
 from lmr_author.release.review.exhibits import CodeLine, Exhibit, QuestionEvidence
+from lmr_author.release.review.outcomes import empty_outcomes, outcome_doubts
 from lmr_author.release.review.subject import Subject
 
 _ARRAY = re.compile(r"(.*?)(\[[\d, ]*\])(, requires grad)?")
@@ -29,7 +30,14 @@ def evidence_of_tests(view: TaskView, subject: Subject) -> QuestionEvidence:
         if table := tolerances(subject):
             exhibits.insert(1, Exhibit("How results are compared (everything else: exactly)", table=table))
     exhibits += [*_mutants(subject), *_challenged(subject)]
-    return QuestionEvidence(tuple(exhibits), tuple(_doubts(subject)))
+    doubts = list(_doubts(subject))
+    if subject.recording is not None:
+        folder = view.task.recording(view.info, subject.implementation.index)
+        doubts += outcome_doubts(folder, subject.recording)
+        if empty := empty_outcomes(folder, subject.recording):
+            lines = tuple(f"{name} expects {what}" for name, what in empty.items())
+            exhibits.append(Exhibit("Outcomes that show little", lines))
+    return QuestionEvidence(tuple(exhibits), tuple(doubts))
 
 
 def _doubts(subject: Subject) -> Iterator[str]:
