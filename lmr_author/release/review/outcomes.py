@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from lmr_author.authoring.recording.compared import checker_of
@@ -67,9 +67,12 @@ def _values(document: Document, case: Case) -> Iterator[object]:
 _CONTAINERS = ("list", "tuple", "dict", "set", "frozenset", "object", "ref")
 
 
-def outcome_doubts(folder: Path, recording: Recording) -> Iterator[str]:
-    """Yield why the outcomes of most cases show little."""
-    empty, cases = empty_outcomes(folder, recording), recording.cases
+def outcome_doubts(empty: Mapping[str, str], cases: Sequence[Case]) -> Iterator[str]:
+    """Yield why the outcomes of most cases show little.
+
+    Args:
+        empty: what :func:`empty_outcomes` found.
+    """
     if 2 * len(empty) > len(cases):
         what = " or ".join(dict.fromkeys(empty.values()))
         yield f"{len(empty)} of {len(cases)} cases expect {what}"

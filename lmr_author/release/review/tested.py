@@ -33,8 +33,9 @@ def evidence_of_tests(view: TaskView, subject: Subject) -> QuestionEvidence:
     doubts = list(_doubts(subject))
     if subject.recording is not None:
         folder = view.task.recording(view.info, subject.implementation.index)
-        doubts += outcome_doubts(folder, subject.recording)
-        if empty := empty_outcomes(folder, subject.recording):
+        empty = empty_outcomes(folder, subject.recording)
+        doubts += outcome_doubts(empty, subject.recording.cases)
+        if empty:
             lines = tuple(f"{name} expects {what}" for name, what in empty.items())
             exhibits.append(Exhibit("Outcomes that show little", lines))
     return QuestionEvidence(tuple(exhibits), tuple(doubts))
