@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from lmr_author.authoring.masking.body import Described, MaskNotes
-from lmr_author.authoring.masking.context import Proposal
 from lmr_author.authoring.masking.instruction import drafted as drafted_instruction
 from lmr_author.authoring.masking.locate import Selection, select
 from lmr_author.authoring.masking.mask import (
@@ -27,6 +26,7 @@ from lmr_author.authoring.masking.notes_file import read_notes_file, write_notes
 from lmr_author.cli import instruct, ui
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import CATEGORIES, Task
+from lmr_author.proof.context import Proposal
 
 USE, EDIT, NOTHING = "Use the draft", "Edit the draft", "Nothing but a TODO"
 

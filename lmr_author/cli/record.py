@@ -214,6 +214,7 @@ def _remarks(result: RecordResult) -> Iterator[str]:
     if never := ", ".join(map(str, result.never_false)):
         yield f"never false: the condition on line {never}; use inputs for which it is false"
     yield from _tolerances(proof.chosen)
+    yield from (f"{part.in_words}; reviewers are asked why" for part in result.weak)
     if all(case.outcome == "raised" for case in recording.cases):
         yield (
             "the golden raises in every case, which proves little: call it with valid arguments"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from lmr_author.authoring.masking import locate
-from lmr_author.authoring.masking.context import propose
 from lmr_author.core.task import Target
+from lmr_author.proof.context import propose
 from tests.support import write_files
 
 FILES = {

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from lmr_author.authoring.masking.body import MaskNotes, clean_docstring
-from lmr_author.authoring.masking.context import Proposal
 from lmr_author.authoring.masking.notes_file import read_notes_file, write_notes_file
 from lmr_author.core import resources
 from lmr_author.core.errors import LmrError
+from lmr_author.proof.context import Proposal
 
 TARGET = "pkg/a b.py::A.f"
 

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from lmr_author.authoring.new_task.new_task import default_name
-from lmr_author.core import resources
+from lmr_author.core import files, resources
 from lmr_author.core.task import Task
 from lmr_author.runtime.environment.dockerfile import write_dockerfile
 from tests.gitrepos import add_link, commit, git, tree
@@ -64,6 +64,7 @@ def test_the_records_are_valid(tmp_path: Path, pdf: Path, source: Path) -> None:
     jsonschema.validate(provenance, resources.schema("provenance"))
     jsonschema.validate(vetting, resources.schema("vetting"))
     assert provenance["repository"]["commit"] == made.info.repo_commit
+    assert provenance["paper"]["text_sha256"] == files.sha256_file(made.task.paper_json(made.info))
     assert provenance["repository"]["removed"] == [{"path": "x.pyc", "reason": "cache", "by_recipe": False}]
     assert (
         provenance["environment"]["base_image"]["reason"]

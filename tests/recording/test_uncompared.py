@@ -147,3 +147,24 @@ def test_grad_is_compared_where_it_is_what_the_golden_is_for(tmp_path: Path) -> 
     assert passes(tmp_path, "clip.py", CLIP)
     for wrong in ("p.grad.clamp_(-limit)", "pass", "p.grad.clamp_(-limit, limit * 1.01)"):
         assert not passes(tmp_path, "clip.py", CLIP.replace("p.grad.clamp_(-limit, limit)", wrong)), wrong
+
+
+MEAN = 'def mean(values):\n    """Mean and length."""\n    return sum(values) / len(values), len(values)\n'
+MEAN_DRIVER = "from mean import mean\nmean([1.5, 2.5])\nmean([0.5, 4.0, 8.5])\n"
+
+
+@pytest.mark.parametrize(
+    ("check", "note"),
+    [
+        (
+            "value[0]=allclose:0.5,0.9",
+            "value[0] is compared with rtol 0.5, atol 0.9, where rtol 1e-07, atol 1e-09 is usual",
+        ),
+        ("value[1]=ignore", "value[1] is not compared"),
+        ("value[0]=allclose:1e-6,1e-9", ""),
+    ],
+)
+def test_a_check_that_shows_little_is_noted(check: str, note: str, tmp_path: Path) -> None:
+    result, _ = recorded_from(tmp_path, {"mean.py": MEAN}, "mean.py::mean", MEAN_DRIVER, checks=(check,))
+    asked = [line for line in _remarks(result) if "reviewers are asked why" in line]
+    assert asked == ([f"{note}; reviewers are asked why"] if note else [])

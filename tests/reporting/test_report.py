@@ -10,6 +10,7 @@ import pytest
 
 from lmr_author.cli.app import main
 from lmr_author.core import files
+from lmr_author.core.paper import extract
 from lmr_author.core.task import Task
 from lmr_author.release.reporting.page import percent
 from lmr_author.release.reporting.report import report
@@ -64,7 +65,10 @@ def with_paper(root: Path) -> None:
         "3 Pairwise loss\nThe pairwise loss compares the scores of two documents with different labels and "
         "asks for a margin between them.\n"
     )
-    make_paper(root / example.REPOSITORY / "paper.pdf", "Learning to Rank with Margins", body=body)
+    pdf = make_paper(
+        root / example.REPOSITORY / "paper.pdf", "Learning to Rank with Smooth Margins", body=body
+    )
+    files.write_json(pdf.with_name("paper.json"), extract(pdf).to_json())
 
 
 @pytest.fixture

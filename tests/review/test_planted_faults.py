@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import shutil
@@ -16,6 +17,7 @@ from lmr_author.core import files
 from lmr_author.core.task import Task, equivalents
 from lmr_author.core.task.equivalents import EquivalentMutant
 from lmr_author.proof.validation.run import checked
+from lmr_author.release.reporting.report import report
 from lmr_author.release.review.evidence import evidence_of
 from lmr_author.release.review.exhibits import QuestionEvidence
 
@@ -70,12 +72,25 @@ def test_a_wrong_section(finished: Task, capsys: pytest.CaptureFixture[str]) -> 
     assert "the paper has no section 7" in seen(finished, "paper-section", capsys)[0].doubts
 
 
+def test_the_abstract_of_another_paper(finished: Task, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("paper.pdf", "paper.json"):
+        shutil.copyfile(next((STARTER / "9-two-way").glob(f"*/{name}")), finished.root / "packing" / name)
+    evidence, _ = seen(finished, "core", capsys)
+    assert any(doubt.startswith("LMR106") for doubt in evidence.doubts)
+
+
 def test_a_wrong_category(finished: Task, capsys: pytest.CaptureFixture[str]) -> None:
     change_info(finished, "category", lambda _: "Evaluation Metrics")
     _, screen = seen(finished, "category", capsys)
     assert "Evaluation Metrics: how good an output is" in screen
     assert "by its words rather Prompt Engineering & Instruction Tuning: what a model is shown" in screen
     assert "the choice and the order of demonstrations" in screen
+    page = report(finished.root, finished.root.parent / "page.html", lambda message: None).path
+    doubt = (
+        "by its words the function belongs to Prompt Engineering & Instruction Tuning, not Evaluation Metrics"
+    )
+    assert doubt in seen(finished, "category", capsys)[0].doubts
+    assert f"Weak evidence: {doubt}" in html.unescape(page.read_text("utf-8"))
 
 
 def test_a_weak_test(finished: Task, capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,6 +103,95 @@ def test_a_weak_test(finished: Task, capsys: pytest.CaptureFixture[str]) -> None
     assert "no case reaches 2 lines of the golden" in evidence.doubts
     assert "the task changed after its evaluation" in evidence.doubts
     assert "69 return ranked[::-1] ← not reached" in screen
+
+
+@pytest.mark.parametrize(
+    ("path", "checker", "doubt"),
+    [
+        (
+            "value[0]",
+            {"kind": "allclose", "rtol": 0.5, "atol": 0.9, "reason": "as the annotator said"},
+            "value[0] is compared with rtol 0.5, atol 0.9, where rtol 1.3e-06, atol 1e-05 is usual (no reason given)",
+        ),
+        (
+            "value[1]",
+            {"kind": "ignore", "reason": "it is only a log"},
+            "value[1] is not compared (it is only a log)",
+        ),
+        ("*", {"kind": "ignore"}, "every part that is not named is not compared (no reason given)"),
+        ("*.grad", {"kind": "ignore"}, ""),
+        ("value[0]", {"kind": "allclose", "rtol": 1e-5, "atol": 1e-4, "reason": "as the annotator said"}, ""),
+    ],
+)
+def test_a_comparison_that_shows_nothing(
+    tmp_path: Path, path: str, checker: dict[str, Any], doubt: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(STARTER / "1-rating-margin", tmp_path / "1-rating-margin")
+    task = Task(tmp_path / "1-rating-margin")
+    manifest = task.root / "prefopt/unit_test/recordings/1/recording.json"
+    recording = json.loads(manifest.read_text("utf-8"))
+    recording["cases"][0]["checkers"][path] = checker
+    files.write_json(manifest, recording)
+    evidence, screen = seen(task, "tests", capsys)
+    compared = [one for one in evidence.doubts if "compared" in one]
+    assert compared == ([doubt] if doubt else [])
+    assert "How results are compared" in screen
+    page = report(task.root, tmp_path / "page.html", lambda message: None).path.read_text("utf-8")
+    assert "How results are compared" in page
+    assert not doubt or doubt in html.unescape(page)
+
+
+AWAY = (
+    "Split texts into words; a cost is template plus the length. The gain is the sum over the asked words in "
+    "the text of rarity times discount to the power of how often the word was shown. Skip a place that is "
+    "chosen already, costs more than the budget, or whose gain is not positive. Alike is the largest overlap "
+    "with a chosen text; even is one over one plus the label's count minus the smallest count. The score is "
+    "gain over whole, minus redundancy times alike, plus balance times even, divided by the cost to the "
+    "power. Keep the best place; stop when there is none. Take its cost off the budget, count its label, and "
+    "count its words as shown. Then sort by relevance, largest first, reversed without valley; put every "
+    "second one from the second on in front and the others reversed behind. Where three neighbours have one "
+    "label, swap the middle one with the first later one of another label."
+)
+
+
+def test_an_instruction_that_tells_each_step(finished: Task, capsys: pytest.CaptureFixture[str]) -> None:
+    change_info(finished, "instruction", lambda _: AWAY)
+    evidence, screen = seen(finished, "instruction", capsys)
+    (doubt,) = [one for one in evidence.doubts if "gives the solution away" in one]
+    assert "of 31 statements of the golden" in doubt and "it spells out" in screen
+
+
+def test_outcomes_that_show_little(finished: Task, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = finished.root / "packing/unit_test/recordings/1"
+    for number, value in enumerate([[], [0, 0], {"loss": 0.0}], 1):
+        path = folder / f"case_{number}/expected.json"
+        files.write_json(path, json.loads(path.read_text("utf-8")) | {"values": {"value": value}})
+    evidence, screen = seen(finished, "tests", capsys)
+    assert "3 of 4 cases expect nothing or only zeros" in evidence.doubts
+    assert "case_3 expects only zeros" in screen
+
+    recording = json.loads((finished.root / RECORDING).read_text("utf-8"))
+    for case in recording["cases"]:
+        case["files"] |= {"expected.json": "0" * 64}
+    files.write_json(finished.root / RECORDING, recording)
+    assert "all 4 cases expect the same" in seen(finished, "tests", capsys)[0].doubts
+
+
+def test_a_docstring_that_is_not_the_goldens(finished: Task, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "no contradiction" in seen(finished, "instruction", capsys)[1]
+    change_file(finished, GOLDEN, "        query: the text", "        question: the text")
+    change_file(
+        finished,
+        GOLDEN,
+        "        Places in the pool, in the order of the prompt; empty",
+        "        None; empty",
+    )
+    _, screen = seen(finished, "instruction", capsys)
+    assert "the docstring describes question, which is no parameter" in screen
+    page = report(finished.root, finished.root.parent / "page.html", lambda message: None).path.read_text(
+        "utf-8"
+    )
+    assert "the docstring describes question, which is no parameter" in page
 
 
 def test_a_wrong_return_in_the_golden(finished: Task, capsys: pytest.CaptureFixture[str]) -> None:

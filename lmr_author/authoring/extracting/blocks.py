@@ -17,10 +17,11 @@ from lmr_author.authoring.suggesting import PaperText
 from lmr_author.authoring.suggesting.criteria import LARGE, Prospect, is_test
 from lmr_author.authoring.suggesting.paper import Description, Descriptions, FunctionWords
 from lmr_author.authoring.suggesting.ranking import judge, read_paper, score_of
-from lmr_author.authoring.suggesting.sections import Section, best_section, sections
+from lmr_author.authoring.suggesting.sections import best_section
 from lmr_author.core import code, files, indexing
 from lmr_author.core.errors import LmrError
 from lmr_author.core.indexing import MAX_BYTES, NEEDS_GPU, Index, IndexEntry
+from lmr_author.core.paper.sections import Section, sections
 from lmr_author.core.task import UNIT_TEST, Task
 
 BLOCKS = 5

@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from lmr_author.authoring.masking.body import MaskNotes, one_line
-from lmr_author.authoring.masking.context import uses
 from lmr_author.authoring.masking.docstrings import Documented, DocumentedParameter, read_docstring
 from lmr_author.core import code
+from lmr_author.proof.context import uses
 
 
 def draft(module: code.Module, definition: code.Definition) -> MaskNotes:

@@ -14,10 +14,11 @@ from lmr_author.authoring.masking.body import MaskNotes, notes_in, one_line
 from lmr_author.authoring.masking.docstrings import Documented, DocumentedParameter, read_docstring, sentences
 from lmr_author.authoring.suggesting import PaperText
 from lmr_author.authoring.suggesting.paper import FunctionWords
-from lmr_author.authoring.suggesting.sections import best_section, sections
+from lmr_author.authoring.suggesting.sections import best_section
 from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.locks import changes_task
+from lmr_author.core.paper.sections import sections
 from lmr_author.core.task import Finding, Implementation, Task, TaskInfo
 from lmr_author.proof.checks.instruction import GAP, quotations
 from lmr_author.proof.validation.run import select_checks, validate

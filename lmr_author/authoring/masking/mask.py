@@ -13,7 +13,6 @@ import msgspec
 
 from lmr_author.authoring.masking import leftovers, locate, look_alikes
 from lmr_author.authoring.masking.body import Described, MaskNotes, is_masked, mask_source, overlaid
-from lmr_author.authoring.masking.context import Proposal, propose
 from lmr_author.authoring.masking.draft import draft
 from lmr_author.authoring.masking.instruction import drafted, words_of
 from lmr_author.authoring.masking.leftovers import OpenLeak
@@ -36,6 +35,7 @@ from lmr_author.core.task.info import AlsoMasked
 from lmr_author.core.texts import listed
 from lmr_author.proof.checks.instruction import GAP
 from lmr_author.proof.checks.masks import strays
+from lmr_author.proof.context import Proposal, propose
 from lmr_author.proof.view import TaskView
 
 Drafts = dict[str, tuple[MaskNotes, tuple[Proposal, ...]]]
@@ -51,7 +51,7 @@ class MaskOptions:
         instruction, category, retrieval: for every target that ``each`` says nothing else about.
         notes: docstring and comment of a single target.
         each: by node id (``path::qualname``), what is said about one function; goes before the others.
-        propose_retrieval: add the files that :func:`~lmr_author.authoring.masking.context.propose` finds.
+        propose_retrieval: add the files that :func:`~lmr_author.proof.context.propose` finds.
         also: look-alikes to empty along with the targets, or with what is masked already.
     """
 

@@ -15,7 +15,7 @@ from lmr_author.core.parsing import NotParsed, yaml_data
 if TYPE_CHECKING:
     import yaml
 
-    from lmr_author.authoring.masking.context import Proposal  # it imports libcst, which takes 0.2 s
+    from lmr_author.proof.context import Proposal  # it imports libcst, which takes 0.2 s
 
 HEADER = """\
 # The masked body of each function, for `lmr-author mask --notes FILE`.

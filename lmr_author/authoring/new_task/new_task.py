@@ -252,7 +252,8 @@ def _write(task: Task, info: TaskInfo, draft: Draft, stages: Stages, vetted: Vet
     files.write_text(task.dockerignore, render_dockerignore(folder))
     files.write_text(task.lock, stages.lock.text)
     now = datetime.now(UTC)
-    records.provenance(info, draft, stages, now).write(task.provenance_path)
+    digest = files.sha256_file(task.paper_json(info))
+    records.provenance(info, draft, stages, digest, now).write(task.provenance_path)
     (vetted or records.vetting(info, stages)).write(task.vetting_path)
     files.write_json(task.info_path, info.to_json())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib import metadata
 
@@ -49,13 +49,15 @@ class Stages:
     lock: Lock
 
 
-def provenance(info: TaskInfo, draft: Draft, stages: Stages, created: datetime) -> Provenance:
+def provenance(
+    info: TaskInfo, draft: Draft, stages: Stages, text_sha256: str, created: datetime
+) -> Provenance:
     """Return the record ``authoring/provenance.json``."""
     packages = {name: metadata.version(name) for name in TOOLS}
     return Provenance(
         created=_time(created),
         tool=MakingTool(version=__version__, python=platform.python_version(), packages=packages),
-        paper=_paper(info, draft, stages),
+        paper=replace(_paper(info, draft, stages), text_sha256=text_sha256),
         repository=_repository(info, stages),
         environment=environment_record(stages.needs, stages.base, stages.lock),
     )

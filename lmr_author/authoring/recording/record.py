@@ -12,6 +12,7 @@ from pathlib import Path
 from lmr_author.authoring.recording import store
 from lmr_author.authoring.recording.checkers import nodes
 from lmr_author.authoring.recording.choose import Proof, choose, order_of_choice
+from lmr_author.authoring.recording.compared import ComparedPart, compared_parts
 from lmr_author.authoring.recording.job import (
     Job,
     RecordOptions,
@@ -122,6 +123,7 @@ class RecordResult:
         never_false: lines of conditions that held whenever a call reached them.
         uncompared: effects of the golden that no case compares.
         accepted: ids of survivors that a person accepted as equivalent.
+        weak: parts that the annotator left out, or gave a tolerance far from their element type's own.
     """
 
     implementation: Implementation
@@ -134,6 +136,7 @@ class RecordResult:
     never_false: tuple[int, ...] = ()
     uncompared: tuple[Uncompared, ...] = ()
     accepted: frozenset[str] = frozenset()
+    weak: tuple[ComparedPart, ...] = ()
 
     @property
     def mutants(self) -> MutationScore:
@@ -213,6 +216,7 @@ def _store(plan: Run, recorded: Recorded, golden: Golden, proof: Proof) -> Recor
     not_kept = sorted(set(recording.coverage.missed) - set(executed.missed))
     original = plan.module.tree
     accepted = equivalents.valid_changes(plan.job.task)
+    parts = compared_parts(plan.job.task.recording(plan.job.info, plan.job.implementation.index), recording)
     return RecordResult(
         plan.job.implementation,
         recording,
@@ -224,6 +228,7 @@ def _store(plan: Run, recorded: Recorded, golden: Golden, proof: Proof) -> Recor
         executed.never_false,
         left_out,
         frozenset(one.id for one in proof.survivors if accepted.get(one.id) == one.diff),
+        tuple(part for part in parts if part.is_weak and not part.reason),
     )
 
 

@@ -102,13 +102,13 @@ def derive(
     exactness: dict[str, Exactness] = {}
     for leaf in compare.leaves(expected):
         usual = max(BY_DTYPE.get(leaf.dtype, BY_DTYPE["float64"]), loosest_input)
-        values = _numbers(expected, nodes[leaf.path])
+        values = numbers_of(expected, nodes[leaf.path])
         earlier = exact = None
         if before.get(leaf.path) and leaf.path.partition("[")[0] != VALUE:
-            earlier = _numbers(inputs, before[leaf.path])
+            earlier = numbers_of(inputs, before[leaf.path])
         if _is_rounded(leaf, in_float64):
-            exact = _numbers(precise, in_float64[leaf.path])
-        own, reason = _in_proportion(usual, values, earlier)
+            exact = numbers_of(precise, in_float64[leaf.path])
+        own, reason = in_proportion(usual, values, earlier)
         error = _rounding_error(values, exact, own)
         if own[1] < usual[1] and 1.0 < error < math.inf:
             # Hardly more than rounding: the leaf is zero, but for the last bits.
@@ -182,7 +182,7 @@ def narrowed(
     return narrow
 
 
-def _in_proportion(usual: tuple[float, float], values: Any, before: Any) -> tuple[tuple[float, float], str]:
+def in_proportion(usual: tuple[float, float], values: Any, before: Any) -> tuple[tuple[float, float], str]:
     """Return a tolerance in proportion to a leaf's numbers, or to how far the call changed them, and its reason.
 
     A learning rate of 1e-5 moves a weight by as much as the absolute tolerance of float32: any update would do.
@@ -206,7 +206,7 @@ def _in_proportion(usual: tuple[float, float], values: Any, before: Any) -> tupl
     return (rtol, atol * factor), USUAL if factor == 1.0 else SIZE
 
 
-def _numbers(document: Document, node: Any) -> Any:
+def numbers_of(document: Document, node: Any) -> Any:
     """Return the numbers of a leaf as an array; none where they cannot be read."""
     import numpy
 
@@ -242,7 +242,7 @@ def in_double(inputs: Document, *, with_torch: bool = True) -> Document | None:
     if not single:
         return None
     for node in single:
-        _replace_numbers(double, node, _numbers(inputs, node).astype("<f8"))
+        _replace_numbers(double, node, numbers_of(inputs, node).astype("<f8"))
     if with_torch:
         mode = double.tree.setdefault("@mode", {})
         mode.setdefault("dtype", "float64")
@@ -282,5 +282,5 @@ def differs_in_double(
     for path, node in walk(rounded.tree):
         if dtype_of(node) == "float64" and dtype_of(wanted.get(path)) == "float32":
             with numpy.errstate(all="ignore"):
-                _replace_numbers(rounded, node, _numbers(precise, node).astype("<f4"))
+                _replace_numbers(rounded, node, numbers_of(precise, node).astype("<f4"))
     return list(dict.fromkeys(difference.path for difference in compare.compare(expected, rounded, checkers)))

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from lmr_author.core.paper.extract import PageImage, Paper, Paragraph, blocks, extract, images
+from lmr_author.core.paper.extract import PageImage, Paper, Paragraph, blocks, extract, images, stated_years
 from lmr_author.core.paper.fetch import FetchedPaper, fetch
 
-__all__ = ["FetchedPaper", "PageImage", "Paper", "Paragraph", "blocks", "extract", "fetch", "images"]
+__all__ = [
+    "FetchedPaper",
+    "PageImage",
+    "Paper",
+    "Paragraph",
+    "blocks",
+    "extract",
+    "fetch",
+    "images",
+    "stated_years",
+]

@@ -250,6 +250,20 @@ def _year(
     return None, ""
 
 
+def stated_years(page: str) -> dict[str, int]:
+    """Return the years that a first page states, by where: venue, arXiv's stamp, copyright line."""
+    _, venue = _venue(page)
+    stamp = _STAMP.search(page)
+    preprint, _ = _year(stamp["id"] if stamp else "", None, "", {})
+    right = _COPYRIGHT.search(page)
+    years = {
+        "the venue on page 1": venue,
+        "arXiv's stamp": preprint,
+        "the copyright line on page 1": int(right[1]) if right else None,
+    }
+    return {place: year for place, year in years.items() if year}
+
+
 def _repositories(texts: Iterable[str]) -> tuple[str, ...]:
     links: dict[str, None] = {}
     for text in texts:

@@ -40,6 +40,7 @@ class PaperOrigin:
         source: kind of source.
         url: the paper's web address; "" when unknown.
         sha256: digest of the PDF.
+        text_sha256: digest of paper.json, as new-task made it from the PDF.
         pages: number of pages.
         title: title as in info.json.
         year: year as in info.json.
@@ -51,11 +52,12 @@ class PaperOrigin:
         notes: anything unusual about the PDF.
     """
 
-    optional: ClassVar = ("authors",)
+    optional: ClassVar = ("authors", "text_sha256")
 
     source: Literal["file", "url", "arxiv"] = "file"
     url: str = ""
     sha256: Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{64})?$")] = ""
+    text_sha256: Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{64})?$")] = ""
     pages: Count = 0
     title: str = ""
     year: Count = 0

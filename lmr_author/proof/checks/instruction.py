@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import ast
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator
 
 from lmr_author.core.code import FunctionNode, each
+from lmr_author.core.paper.parts import missing_parts
 from lmr_author.core.task import INFO, Implementation, Severity
-from lmr_author.proof.checks.base import WARNING, Check, Problem, did_you_mean, similar_path, target_check
+from lmr_author.proof.checks.base import (
+    NOTE,
+    WARNING,
+    Check,
+    Problem,
+    did_you_mean,
+    similar_path,
+    target_check,
+)
+from lmr_author.proof.checks.paper_text import paper_pages
+from lmr_author.proof.context import propose
 from lmr_author.proof.lookup import (
     clean_path,
     context_key,
@@ -266,6 +278,45 @@ def body_not_given_away(task: TaskView, target: Implementation) -> Iterator[tupl
         longest = max(quoted, key=len)
         hint = "say what it does, or name the paper's equation"
         yield f"the instruction quotes the solution: {longest[:80]!r}", hint
+
+
+@_instruction_check(
+    "LMR608",
+    "the instruction names a part that the paper does not have",
+    rationale="An agent that is sent to equation (31) of a paper with six equations finds nothing, and guesses."
+    " Kinds of parts that the paper's text does not number are not looked for.",
+    severity=WARNING,
+)
+def parts_of_the_paper(task: TaskView, target: Implementation) -> Iterator[tuple[str, str]]:
+    for part in missing_parts(target.instruction, paper_pages(task)):
+        hint = "name the part by its number in paper.pdf"
+        yield f"the instruction names {part}, which the paper does not have", hint
+
+
+@target_check(
+    "LMR609",
+    "retrieval_context lacks a file that the golden uses",
+    rationale="A model that is only prompted sees the goal file and these files. What the golden calls in another file,"
+    " it would have to guess.",
+    severity=NOTE,
+)
+def context_is_complete(task: TaskView, target: Implementation) -> Iterator[Problem]:
+    files, repository = pair(task, target), task.repository
+    goal = task.in_repository_path(files.goal_path)
+    if repository is None or files.golden is None or not goal:
+        return
+    listed = list(map(clean_path, target.retrieval_context))
+    missing: dict[str, str] = {}
+    for golden in filter(None, (both.golden for both in files.targets)):
+        for file in propose(repository, files.golden, golden, goal):
+            spellings = file.path, f"{repository.name}/{file.path}"
+            if not any(path == name or path.startswith(f"{name}/") for name in listed for path in spellings):
+                missing.setdefault(file.path, file.reasons[0])
+    which = f" --implementation {target.index}" if len(task.implementations) > 1 else ""
+    hint = f"`lmr-author set{which} {shlex.quote('retrieval=' + ','.join([*listed, *missing]))}` adds what is missing"
+    for path, reason in missing.items():
+        message = f"the golden uses {path} ({reason}), which is not in retrieval_context"
+        yield Problem(message, hint, INFO, pointer=task.pointer(target))
 
 
 _STEPS = (ast.BinOp, ast.Call, ast.Compare, ast.comprehension)

@@ -16,6 +16,7 @@ from lmr_author.proof.checks import (
     masks,
     metadata,
     paper,
+    paper_text,
     unit_test_files,
 )
 from lmr_author.proof.checks.base import Check
@@ -23,6 +24,7 @@ from lmr_author.proof.checks.base import Check
 _MODULES = (
     metadata,
     paper,
+    paper_text,
     docker,
     goal_files,
     masks,

@@ -40,11 +40,12 @@ from lmr_author.release.reporting.records import History, ReviewView
 from lmr_author.release.reporting.status import STEPS, Status, status_with
 from lmr_author.release.reporting.values import Values
 from lmr_author.release.review.checklist import CATEGORY_MEANINGS
+from lmr_author.release.review.docstring import docstring_contradictions
 from lmr_author.release.review.evidence import evidence_for
 from lmr_author.release.review.exhibits import QuestionEvidence
 from lmr_author.release.review.standing import ACCEPTED, DISPUTED, REJECTED, WAITING, proof_of
 from lmr_author.release.review.subject import ReviewedTask, Subject, line_marks, read_task
-from lmr_author.release.review.tested import differences
+from lmr_author.release.review.tested import differences, tolerances
 
 MOST_DIFFERENCES = 30
 """Inputs listed in the table of differences between cases."""
@@ -78,6 +79,8 @@ class ImplementationView:
     Attributes:
         meaning: of its category; "" for none of the nine.
         differences: of inputs that differ between the cases, the name and what each case has.
+        docstring: what the golden's docstring says that is not so.
+        tolerances: how results are compared, as a table with a head.
         gates: results of ``authoring/evaluation.json`` for it.
         mutants: the detail of its gate ``mutants-die``; None when there is none.
         problems: reasons for missing parts.
@@ -91,6 +94,8 @@ class ImplementationView:
     recording: Recording | None
     cases: tuple[CaseView, ...]
     differences: tuple[tuple[str, ...], ...]
+    docstring: tuple[str, ...]
+    tolerances: tuple[tuple[str, ...], ...]
     gates: tuple[GateResult, ...]
     mutants: GateDetail | None
     accepted_mutants: tuple[EquivalentMutant, ...]
@@ -229,6 +234,8 @@ def _implementation(
         recording=recording,
         cases=cases,
         differences=tuple(differences([view.case for view in cases])[:MOST_DIFFERENCES]),
+        docstring=tuple(docstring_contradictions(subject.goldens)),
+        tolerances=tolerances(subject),
         gates=subject.gates,
         mutants=mutants if mutants and mutants.made is not None else None,
         accepted_mutants=subject.accepted,

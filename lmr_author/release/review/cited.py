@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from lmr_author.authoring.suggesting.sections import Section, sections
+from lmr_author.core.paper.parts import NamedPart, named_parts
+from lmr_author.core.paper.sections import Section, sections
 
-_NUMBER = r"\d{1,2}(?:\.\d{1,2}){0,2}(?![\d%])"
-_JOINT = r"\s*(?:,|and|&|to|–|-)\s*(?:and\s+)?(?:sections?\s+|§\s*)?"
-_SECTIONS = re.compile(rf"(?:\bsections?\s|\bsec\.|§)\s*({_NUMBER}(?:{_JOINT}{_NUMBER})*)", re.I)
-_EQUATIONS = re.compile(r"\b(?:equations?|eqs?)\.?\s*\(?(\d+)\)?(?:\s*(to|-|–|and|,)\s*\(?(\d+)\)?)?", re.I)
-_ALGORITHM = re.compile(r"\balgorithm\s+(\d+)", re.I)
 _HEAD_OF_ALGORITHM = re.compile(r"^\s*algorithm\s+(\d+)", re.I | re.M)
 _EQUATION_AT_END = re.compile(r"\((\d{1,3})\)[ \t]*$", re.M)
-_MOST_OF_A_RANGE = 50
 
 
 @dataclass(frozen=True)
@@ -56,42 +51,24 @@ def cite(instruction: str, pages: Mapping[int, str]) -> Cited:
 
 def named_sections(instruction: str) -> tuple[str, ...]:
     """Return the numbers of the sections that an instruction names, each once."""
-    numbers: list[str] = []
-    for match in _SECTIONS.finditer(instruction):
-        numbers += _filled(re.split(rf"({_NUMBER})", match[1])[1:])
-    return tuple(dict.fromkeys(numbers))
-
-
-def _filled(parts: Sequence[str]) -> Iterator[str]:
-    """Yield the numbers of "2, 3 to 5"; between two whole numbers that "to" joins, also those between."""
-    last = ""
-    for number, before in zip(parts[::2], ["", *parts[1::2]], strict=False):
-        if last.isdecimal() and number.isdecimal() and re.search(r"\bto\b|–|-", before):
-            yield from map(str, range(int(last) + 1, int(number)))
-        yield number
-        last = number
+    return tuple(part.number for part in named_parts(instruction) if part.kind == "section")
 
 
 def labels_named(instruction: str) -> tuple[str, ...]:
     """Return the equations and algorithms that an instruction names, as :func:`labels_in` spells them."""
-    equations: set[int] = set()
-    for first, between, last in _EQUATIONS.findall(instruction):
-        start, end = int(first), int(last or first)
-        equations.update((start, end))
-        if between in ("to", "-", "–"):
-            equations.update(range(start, min(end, start + _MOST_OF_A_RANGE) + 1))
-    return _labels(equations, set(map(int, _ALGORITHM.findall(instruction))))
+    return _labels(part for part in named_parts(instruction) if part.kind in ("equation", "algorithm"))
 
 
 def labels_in(text: str) -> tuple[str, ...]:
     """Return the equations and algorithms that stand in a text: ``equation (3)``, ``algorithm 1``."""
-    equations = set(map(int, _EQUATION_AT_END.findall(text)))
-    return _labels(equations, set(map(int, _HEAD_OF_ALGORITHM.findall(text))))
+    equations = [NamedPart("equation", number) for number in _EQUATION_AT_END.findall(text)]
+    algorithms = [NamedPart("algorithm", number) for number in _HEAD_OF_ALGORITHM.findall(text)]
+    return _labels([*equations, *algorithms])
 
 
-def _labels(equations: set[int], algorithms: set[int]) -> tuple[str, ...]:
-    labels = [f"equation ({number})" for number in sorted(equations)]
-    return (*labels, *(f"algorithm {number}" for number in sorted(algorithms)))
+def _labels(parts: Iterable[NamedPart]) -> tuple[str, ...]:
+    whole = {part for part in parts if part.number.isdecimal()}
+    return tuple(map(str, sorted(whole, key=lambda part: (part.kind != "equation", int(part.number)))))
 
 
 def paragraphs_of(section: Section, paragraphs: Sequence[str]) -> tuple[int, ...]:

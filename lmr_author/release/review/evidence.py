@@ -6,13 +6,16 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from lmr_author.authoring.suggesting.sections import best_section, likely_category, sections
+from lmr_author.authoring.suggesting.sections import best_section, contradicting_category, likely_category
+from lmr_author.core.paper.sections import sections
 from lmr_author.core.task import Finding, Severity, Task
 from lmr_author.core.texts import counted, listed
 from lmr_author.proof.lookup import canonical_category
 from lmr_author.release.review import surroundings
 from lmr_author.release.review.checklist import CATEGORY_MEANINGS
+from lmr_author.release.review.docstring import docstring_contradictions
 from lmr_author.release.review.exhibits import Exhibit, QuestionEvidence
+from lmr_author.release.review.spelled_out import spelled_out
 from lmr_author.release.review.subject import ReviewedTask, Subject, read_task
 from lmr_author.release.review.tested import evidence_of_tests
 
@@ -70,12 +73,22 @@ def _instruction(reviewed: ReviewedTask, subject: Subject) -> QuestionEvidence:
     if local := names & surroundings.local_names(subject.files):
         lines.append(f"it names variables of the golden: {', '.join(sorted(local))}")
     context, doubts = _context(reviewed, subject)
+    for golden in subject.goldens:
+        spelled = spelled_out(golden, instruction)
+        lines.append(
+            f"it spells out {spelled.statements} of {counted(spelled.of, 'statement')} of the golden"
+        )
+        if spelled.gives_away:
+            doubts.append(f"the instruction gives the solution away: {lines[-1]}")
     if not subject.lines:
         doubts.insert(0, "the golden cannot be read")
     return QuestionEvidence(
         (
             Exhibit("Instruction", tuple(lines)),
             Exhibit("Golden", code=subject.lines),
+            Exhibit.of(
+                "Docstring beside the golden", docstring_contradictions(subject.goldens), "no contradiction"
+            ),
             _returns(subject),
             Exhibit.of("Context files that models see", context),
         ),
@@ -160,11 +173,14 @@ def _category(_: ReviewedTask, subject: Subject) -> QuestionEvidence:
         f"{name or subject.implementation.category or 'none'}: {CATEGORY_MEANINGS.get(name, 'none of the nine')}"
     ]
     likely = likely_category(subject.words) if subject.words else ""
+    doubts = [] if name else ["the category is none of the nine"]
+    if name and subject.words and (other := contradicting_category(subject.words, name)):
+        doubts.append(f"by its words the function belongs to {other}, not {name}")
     if likely and likely != name:
         lines.append(f"by its words rather {likely}: {CATEGORY_MEANINGS[likely]}")
     task = re.split(r"(?<=[.;])\s", subject.implementation.instruction)[0]
     exhibits = Exhibit("Category", tuple(lines)), Exhibit("The function", (task,))
-    return QuestionEvidence(exhibits, () if name else ("the category is none of the nine",))
+    return QuestionEvidence(exhibits, tuple(doubts))
 
 
 def _evaluated(reviewed: ReviewedTask) -> QuestionEvidence:
@@ -208,7 +224,8 @@ _OF_TASK: dict[str, Callable[[ReviewedTask], QuestionEvidence]] = {
 
 FINDINGS = {
     "instruction": ("LMR6",),
-    "paper-section": ("LMR101", "LMR102"),
+    "paper-section": ("LMR101", "LMR102", "LMR105", "LMR106"),
+    "core": ("LMR105", "LMR106", "LMR107"),
     "category": ("LMR004",),
     "tests": ("LMR5",),
     "no-leak": ("LMR202", "LMR303", "LMR309", "LMR4"),

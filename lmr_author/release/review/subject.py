@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from lmr_author.authoring.masking.instruction import words_of
+from lmr_author.authoring.recording.compared import ComparedPart, compared_parts
 from lmr_author.authoring.suggesting.paper import FunctionWords, PaperText
 from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError
@@ -16,7 +17,7 @@ from lmr_author.core.task.challenge import Challenge, Challenger
 from lmr_author.core.task.equivalents import EquivalentMutant
 from lmr_author.core.task.evaluation import MUTANTS_DIE, GateDetail
 from lmr_author.core.task.recording import Coverage, Recording
-from lmr_author.proof.lookup import Pair, pair
+from lmr_author.proof.lookup import Pair, function_of, pair
 from lmr_author.proof.view import TaskView
 from lmr_author.release.review.cited import Cited, cite
 from lmr_author.release.review.exhibits import CodeLine, LineMark
@@ -32,6 +33,7 @@ class Subject:
         words: of the golden's first target; None without one.
         recording: None for a test written by hand.
         problems: records that cannot be read.
+        compared: how the parts of the recorded outcomes are compared.
         challengers: misreadings and rewrites that were tried on its test as it is.
     """
 
@@ -44,7 +46,17 @@ class Subject:
     gates: tuple[GateResult, ...]
     accepted: tuple[EquivalentMutant, ...]
     problems: tuple[str, ...]
+    compared: tuple[ComparedPart, ...] = ()
     challengers: tuple[Challenger, ...] = ()
+
+    @property
+    def goldens(self) -> list[code.FunctionNode]:
+        """The goldens of its targets, as far as they can be read."""
+        found: list[code.FunctionNode] = []
+        for target in self.files.targets:
+            if (node := function_of(target.golden)) is not None:
+                found.append(node)
+        return found
 
     @property
     def mutants(self) -> GateDetail | None:
@@ -98,9 +110,12 @@ def _subject(
     own = tuple(gate for gate in gates if gate.implementation == implementation.index)
     both, problems = pair(view, implementation), []
     recording: Recording | None = None
+    compared: tuple[ComparedPart, ...] = ()
     accepted: tuple[EquivalentMutant, ...] = ()
     try:
-        recording = recorded.load(task.recording(view.info, implementation.index))
+        folder = task.recording(view.info, implementation.index)
+        if recording := recorded.load(folder):
+            compared = compared_parts(folder, recording)
     except LmrError as error:
         problems.append(error.message)
     try:
@@ -115,7 +130,17 @@ def _subject(
     if challenged is not None and implementation.index not in challenged.stale(task, view.info):
         challengers = challenged.of(implementation.index)
     return Subject(
-        implementation, both, cited, lines, words, recording, own, accepted, tuple(problems), challengers
+        implementation,
+        both,
+        cited,
+        lines,
+        words,
+        recording,
+        own,
+        accepted,
+        tuple(problems),
+        compared,
+        challengers,
     )
 
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from lmr_author.authoring.recording.compared import in_numbers
 from lmr_author.core.task.challenge import Acceptance
 from lmr_author.core.task.equivalents import EquivalentMutant
 from lmr_author.core.task.evaluation import GateDetail, GateStatus
 from lmr_author.core.task.mutation import Judgement, MutationScore
 from lmr_author.core.task.recording import Case, Recording
-from lmr_author.core.texts import counted
+from lmr_author.core.texts import counted, listed
 from lmr_author.proof.lookup import unit_test_path
 from lmr_author.proof.view import TaskView
 from lmr_author.release.review.exhibits import CodeLine, Exhibit, QuestionEvidence
+from lmr_author.release.review.outcomes import empty_outcomes, outcome_doubts
 from lmr_author.release.review.subject import Subject
 
 _ARRAY = re.compile(r"(.*?)(\[[\d, ]*\])(, requires grad)?")
@@ -26,8 +28,18 @@ def evidence_of_tests(view: TaskView, subject: Subject) -> QuestionEvidence:
         exhibits = [_own_test(view, subject)]
     else:
         exhibits = [*_cases(subject.recording), _open_lines(subject)]
+        if table := tolerances(subject):
+            exhibits.insert(1, Exhibit("How results are compared (everything else: exactly)", table=table))
     exhibits += [*_mutants(subject), *_challenged(subject)]
-    return QuestionEvidence(tuple(exhibits), tuple(_doubts(subject)))
+    doubts = list(_doubts(subject))
+    if subject.recording is not None:
+        folder = view.task.recording(view.info, subject.implementation.index)
+        empty = empty_outcomes(folder, subject.recording)
+        doubts += outcome_doubts(empty, subject.recording.cases)
+        if empty:
+            lines = tuple(f"{name} expects {what}" for name, what in empty.items())
+            exhibits.append(Exhibit("Outcomes that show little", lines))
+    return QuestionEvidence(tuple(exhibits), tuple(doubts))
 
 
 def _doubts(subject: Subject) -> Iterator[str]:
@@ -38,6 +50,9 @@ def _doubts(subject: Subject) -> Iterator[str]:
             yield f"no case reaches {counted(missed, 'line')} of the golden"
         if len(subject.recording.cases) == 1:
             yield "there is only one case"
+    for part in subject.compared:
+        if part.is_weak:
+            yield f"{part.in_words} ({part.reason or 'no reason given'})"
     score = subject.mutants.score if subject.mutants else MutationScore()
     if score.judgement is Judgement.ACCEPTED:
         yield f"{score.text}: more than a tenth is accepted, and a pass approves all of them"
@@ -64,14 +79,25 @@ def _cases(recording: Recording) -> Iterator[Exhibit]:
     yield Exhibit("Cases by what differs", (f"{numbers}: {' '.join(recording.command)}",), table=table)
     if adds := [f"{case.name}: {case.adds}" for case in cases if case.adds]:
         yield Exhibit("Each case adds", tuple(adds))
-    ignored = []
-    for case in cases:
-        for path, checker in case.checkers.items():
-            if checker.get("kind") == "ignore":
-                reason = checker.get("reason") or "no reason given"
-                ignored.append(f"{case.name}, {path or 'the result'}: {reason}")
-    if ignored:
-        yield Exhibit("Not compared", tuple(ignored))
+
+
+def tolerances(subject: Subject) -> tuple[tuple[str, ...], ...]:
+    """Return how each part of the outcomes is compared, weak ones first, as a table with a head; () for exactly."""
+    rows = []
+    for part in subject.compared:
+        how = "not compared" if part.kind == "ignore" else in_numbers(part.tolerance) or part.kind
+        reason = part.reason or "chosen by the annotator, no reason given"
+        every = len(part.cases) == len(subject.recording.cases) if subject.recording else False
+        rows.append(
+            (
+                part.named,
+                how,
+                in_numbers(part.usual) or "–",
+                reason,
+                "all" if every else listed(part.cases, 4),
+            )
+        )
+    return (("part", "compared with", "usual", "reason", "cases"), *rows) if rows else ()
 
 
 def differences(cases: Sequence[Case]) -> list[tuple[str, ...]]:

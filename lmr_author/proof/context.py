@@ -138,34 +138,38 @@ class _Defined:
     name: str = ""
 
 
-def propose(repository: Path, module: code.Module, definition: code.Definition) -> tuple[Proposal, ...]:
+def propose(
+    repository: Path, module: code.Module, definition: code.Definition, goal_file: str = ""
+) -> tuple[Proposal, ...]:
     """Return the repository's files that define what a function uses, those with most reasons first.
 
     Args:
         repository: the task's repository.
         module, definition: the function, not masked; its own file and ``unit_test/`` are never proposed.
+        goal_file: its path in the repository, where the module is a golden.
     """
+    goal_file = goal_file or module.name
     lookup = _Repository(repository)
     bases, attributes = _of_class(module, definition)
     reasons: dict[str, dict[str, str]] = defaultdict(dict)
     for name in bases:
-        if base := lookup.named(name, module.name):
+        if base := lookup.named(name, goal_file):
             reasons[base.path][base.name] = f"defines the base class `{base.name}`"
     for use in uses(module, definition):
         root, _, rest = use.text.partition(".")
         needed = None
         if root in ("self", "cls"):
             made = attributes.get(rest.partition(".")[0])
-            needed = lookup.named(made, module.name) if made else None
+            needed = lookup.named(made, goal_file) if made else None
         elif use.imported:
-            needed = lookup.imported(use.imported, module.name)
+            needed = lookup.imported(use.imported, goal_file)
         elif use.is_unknown:  # perhaps bound by a star import
-            needed = lookup.named(use.text, module.name)
+            needed = lookup.named(use.text, goal_file)
         if needed is not None:
             subject = f"defines `{needed.name}`" if needed.name else f"is the module `{use.text}`"
             reason = f"{subject}, used at line {use.line}"
             reasons[needed.path].setdefault(needed.name or use.text, reason)
-    others = [path for path in reasons if path != module.name and not path.startswith(f"{UNIT_TEST}/")]
+    others = [path for path in reasons if path != goal_file and not path.startswith(f"{UNIT_TEST}/")]
     others.sort(key=lambda path: (-len(reasons[path]), path))
     return tuple(Proposal(path, tuple(reasons[path].values())[:MAX_REASONS]) for path in others)
 
