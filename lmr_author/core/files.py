@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
 import shutil
 import signal
-import stat
 import subprocess
 import tempfile
 import threading
@@ -199,110 +197,6 @@ def is_file_inside(root: Path, relative: str) -> bool:
         return inside(root, relative).is_file()
     except (UnsafePathError, OSError, ValueError):
         return False
-
-
-def read_inside(root: str, path: str | Path, limit: int) -> bytes | None:
-    """Return the content of a regular file of a folder, for folders of other people.
-
-    Args:
-        root: the folder, as ``os.path.realpath`` gives it.
-        path: the file; a link is followed only when it ends inside of the folder.
-        limit: bytes; a larger file is not read.
-
-    Returns None for everything else: what is absent, outside, too large, a pipe or a device, or may not be read.
-    """
-    try:
-        real = os.path.realpath(path)
-        if real != root and not real.startswith(root + os.sep):
-            return None
-    except (OSError, ValueError):
-        return None
-    return read_regular(real, limit)
-
-
-def read_regular(path: str, limit: int) -> bytes | None:
-    """Return the content of a regular file that is no link; None for everything else, or more than ``limit`` bytes.
-
-    Never waits, as opening a named pipe would.
-    """
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-        with os.fdopen(handle, "rb") as file:
-            status = os.fstat(handle)
-            if not stat.S_ISREG(status.st_mode) or status.st_size > limit:
-                return None
-            return file.read(limit)
-    except (OSError, ValueError):
-        return None
-
-
-def read_foreign(path: Path, limit: int, *, follow: bool = False) -> bytes:
-    """Return the content of a file that somebody else wrote. Raises as :func:`require_regular` does."""
-    require_regular(path, limit, follow=follow)
-    data = read_regular(os.path.realpath(path) if follow else str(path), limit)
-    if data is None:
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-    return data
-
-
-def require_regular(path: Path, limit: int, *, follow: bool = False) -> None:
-    """Raise UnsafePathError for a link, a pipe, a device, or more than ``limit`` bytes; OSError where nothing is.
-
-    Args:
-        follow: the path was named by the user, and may be a link.
-    """
-    status = path.stat(follow_symlinks=follow)
-    _refuse_special(path, status.st_mode)
-    if status.st_size > limit:
-        size = f"{limit // 2**20} MiB" if limit >= 2**20 else f"{limit // 2**10} KiB"
-        raise UnsafePathError(f"{path} is larger than {size}", "make it smaller, or remove it", path)
-
-
-def foreign_files(
-    root: Path, limit: int, skip: Callable[[Path], bool] = lambda path: False
-) -> Iterator[Path]:
-    """Yield every file below a folder of somebody else, folder by folder; only the folder itself may be a link.
-
-    Args:
-        limit: bytes of all files together.
-        skip: answers True for what is left out, whatever it is.
-
-    Raises UnsafePathError for a link, a pipe, a socket or a device, and for more than ``limit`` bytes.
-    """
-    stack, size = [root], 0
-    while stack:
-        for entry in sorted(os.scandir(stack.pop()), key=lambda entry: entry.name):
-            path = Path(entry.path)
-            if skip(path):
-                continue
-            if entry.is_dir(follow_symlinks=False):
-                stack.append(path)
-                continue
-            status = entry.stat(follow_symlinks=False)
-            _refuse_special(path, status.st_mode)
-            size += status.st_size
-            if size > limit:
-                raise UnsafePathError(
-                    f"{root} has more than {limit // 2**20} MiB, with {path}",
-                    "take out what is not needed",
-                    path,
-                )
-            yield path
-
-
-def _refuse_special(path: Path, mode: int) -> None:
-    if stat.S_ISREG(mode):
-        return
-    kinds = {
-        stat.S_IFLNK: "a symbolic link",
-        stat.S_IFIFO: "a named pipe",
-        stat.S_IFSOCK: "a socket",
-        stat.S_IFDIR: "a folder",
-    }
-    kind = kinds.get(stat.S_IFMT(mode), "a device")
-    raise UnsafePathError(
-        f"{path} is {kind}, not a file", "replace it by the file itself, or remove it", path
-    )
 
 
 def walk(root: Path) -> Iterator[Path]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from lmr_author.core import code, files
+from lmr_author.core import code, foreign
 from lmr_author.core.code.tree import PYTHON_2, last_name
 from lmr_author.core.errors import SourceError
 from lmr_author.core.texts import listed
@@ -171,7 +171,7 @@ def build(
     functions: list[IndexEntry] = []
     calls: dict[str, Mapping[str, int]] = {}
     for path in sorted(_python_files(os.fspath(repository.absolute()), without)):
-        data = files.read_regular(str(repository / path), MAX_BYTES)
+        data = foreign.read_regular(str(repository / path), MAX_BYTES)
         if data is None:
             unread.append(Unread(path, NOT_READ))
             continue

@@ -12,7 +12,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
 
-from lmr_author.core import files
+from lmr_author.core import files, foreign
 from lmr_author.core.code import Module
 from lmr_author.core.errors import LmrError, SourceError
 from lmr_author.core.parsing import NotParsed, json_data
@@ -309,11 +309,11 @@ class TaskView:
     @once
     def read_bytes(self, path: Path | None) -> bytes | None:
         """Return a file's content, cached; None when it is not a readable regular file or over ``MAX_TEXT``."""
-        return files.read_inside(self.root, path, MAX_TEXT) if path else None
+        return foreign.read_inside(self.root, path, MAX_TEXT) if path else None
 
     def read_entry(self, entry: FileEntry, limit: int = MAX_TEXT) -> bytes | None:
         """Return an entry's content, not cached; no folder above an entry is a link."""
-        return files.read_regular(f"{self.root}/{entry.relative}", limit)
+        return foreign.read_regular(f"{self.root}/{entry.relative}", limit)
 
     def head(self, path: Path, size: int) -> bytes:
         """Return the first bytes of a file, however large it is; nothing when it cannot be read."""

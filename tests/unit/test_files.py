@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lmr_author.core import files
+from lmr_author.core import files, foreign
 from lmr_author.core.errors import LmrError
 
 
@@ -36,7 +36,7 @@ def test_anything_else_is_empty_or_refused(tmp_path: Path, damaged: bytes) -> No
 def test_a_file_is_read_whole_or_not_at_all(size: int, limit: int, read: bool, tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes(b"x" * size)
-    assert files.read_regular(str(path), limit) == (b"x" * size if read else None)
+    assert foreign.read_regular(str(path), limit) == (b"x" * size if read else None)
 
 
 def test_what_is_no_regular_file_is_not_read(tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_what_is_no_regular_file_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("a")
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path, tmp_path / "link", tmp_path / "pipe", tmp_path / "absent", "/dev/zero", "a\0b"):
-        assert files.read_regular(str(path), 100) is None
+        assert foreign.read_regular(str(path), 100) is None
 
 
 def test_a_link_is_followed_only_inside_of_the_folder(tmp_path: Path) -> None:
@@ -56,8 +56,8 @@ def test_a_link_is_followed_only_inside_of_the_folder(tmp_path: Path) -> None:
     (root / "outside").symlink_to("../root-of-another/secret")
     (root / "circle").symlink_to("circle")
     known = os.path.realpath(root)
-    assert files.read_inside(known, root / "a", 100) == b"root/a"
-    assert files.read_inside(known, root / "inside", 100) == b"root/a"
+    assert foreign.read_inside(known, root / "a", 100) == b"root/a"
+    assert foreign.read_inside(known, root / "inside", 100) == b"root/a"
     for path in (
         root / "outside",
         root / "circle",
@@ -65,7 +65,7 @@ def test_a_link_is_followed_only_inside_of_the_folder(tmp_path: Path) -> None:
         root / ".." / "root",
         root,
     ):
-        assert files.read_inside(known, path, 100) is None
+        assert foreign.read_inside(known, path, 100) is None
 
 
 def interrupting(function: Any) -> Any:

@@ -18,7 +18,7 @@ from lmr_author.authoring.suggesting.criteria import LARGE, Prospect, is_test
 from lmr_author.authoring.suggesting.paper import Description, Descriptions, FunctionWords
 from lmr_author.authoring.suggesting.ranking import judge, read_paper, score_of
 from lmr_author.authoring.suggesting.sections import best_section
-from lmr_author.core import code, files, indexing
+from lmr_author.core import code, files, foreign, indexing
 from lmr_author.core.errors import LmrError
 from lmr_author.core.indexing import MAX_BYTES, NEEDS_GPU, Index, IndexEntry
 from lmr_author.core.paper.sections import Section, sections
@@ -163,7 +163,7 @@ def _overlap(candidate: _Candidate, block: Block) -> bool:
 
 def _read(repository: Path, name: str) -> Iterator[_Candidate]:
     """Yield the blocks of a file that are large enough, in scripts and functions that are too long."""
-    data = files.read_regular(str(repository / name), MAX_BYTES) or b""
+    data = foreign.read_regular(str(repository / name), MAX_BYTES) or b""
     try:
         module = code.Module.parse(data, name)
     except LmrError:

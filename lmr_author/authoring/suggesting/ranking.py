@@ -11,7 +11,7 @@ from typing import Any
 
 from lmr_author.authoring.suggesting.criteria import CRITERIA, Judgement, Prospect
 from lmr_author.authoring.suggesting.paper import ALIKE, Description, Descriptions, PaperText
-from lmr_author.core import files, indexing
+from lmr_author.core import files, foreign, indexing
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.indexing import MAX_BYTES, Index, IndexEntry, Unread
 from lmr_author.core.task import UNIT_TEST, Task, TaskInfo
@@ -255,7 +255,7 @@ def _goldens(task: Task, info: TaskInfo) -> dict[str, bytes]:
     goldens = {}
     for entry in info.implementations:
         try:
-            data = files.read_regular(str(task.golden(entry)), MAX_BYTES)
+            data = foreign.read_regular(str(task.golden(entry)), MAX_BYTES)
         except LmrError:
             continue
         if data is not None:

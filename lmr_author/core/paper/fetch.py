@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
-from lmr_author.core import files
+from lmr_author.core import files, foreign
 from lmr_author.core.errors import LmrError
 from lmr_author.core.paper.web import ARXIV, Unavailable, Unknown, arxiv_entry, get
 
@@ -107,7 +107,7 @@ def _read(path: Path) -> bytes:
         raise LmrError(f"{path} is a folder, not a PDF file", "name the PDF file in it")
     if not path.exists():
         raise LmrError(f"{path}: there is no such file", "check the path")
-    return files.read_foreign(path, MAX_BYTES, follow=True)
+    return foreign.read(path, MAX_BYTES, follow=True)
 
 
 def _store(data: bytes, shown: str, into: Path) -> str:

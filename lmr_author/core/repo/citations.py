@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lmr_author.core import files
+from lmr_author.core import foreign
 from lmr_author.core.parsing import NotParsed, yaml_data
 from lmr_author.core.texts import printable
 
@@ -59,7 +59,7 @@ def read_citations(folder: Path) -> list[Citation]:
     structured: list[Citation] = []
     entries: list[Citation] = []
     for path in named:
-        data = files.read_inside(root, path, MOST_BYTES)
+        data = foreign.read_inside(root, path, MOST_BYTES)
         text = data.decode("utf-8", "replace") if data else ""
         name = printable(path.name)
         if path.suffix.lower() == ".cff":

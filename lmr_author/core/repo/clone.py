@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lmr_author.core import files
+from lmr_author.core import files, foreign
 from lmr_author.core.errors import LmrError
 from lmr_author.core.repo.address import Address
 from lmr_author.core.repo.git import Git, opened, resolve_lfs, without_filters
@@ -289,7 +289,7 @@ def _note_uncommitted(address: Address, tree: Path) -> str:
     for path in files.walk(tree):
         if path.suffix == ".py":
             name = path.relative_to(tree).as_posix()
-            data = files.read_inside(theirs, Path(theirs, name), MOST_COMPARED_BYTES)
+            data = foreign.read_inside(theirs, Path(theirs, name), MOST_COMPARED_BYTES)
             # A work tree can have other line ends than its commits.
             if data is not None and data.replace(b"\r\n", b"\n") != path.read_bytes().replace(b"\r\n", b"\n"):
                 changed.append(printable(name))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lmr_author.core import files, processes
+from lmr_author.core import files, foreign, processes
 from lmr_author.core.errors import LmrError
 from lmr_author.core.repo.address import SCHEMES
 from lmr_author.core.task import Progress
@@ -228,7 +228,7 @@ def files_to_commit(source: Path) -> Iterator[Path]:
 
     Raises UnsafePathError for a link, a pipe or a device.
     """
-    return files.foreign_files(
+    return foreign.walk(
         source, MOST_COMMITTED_BYTES, lambda path: path.name.lower() in (".git", "__pycache__")
     )
 

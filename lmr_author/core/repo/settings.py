@@ -8,7 +8,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from lmr_author.core import files, processes
+from lmr_author.core import foreign, processes
 
 MOST_BYTES = 1024 * 1024
 
@@ -28,16 +28,16 @@ def read_settings(data: bytes) -> dict[str, dict[str, str]]:
 
 def read_origin(repository: Path) -> str:
     """Return the address of the remote ``origin`` in a repository's settings; "" for none."""
-    data = files.read_regular(str(_settings_file(repository)), MOST_BYTES)
+    data = foreign.read_regular(str(_settings_file(repository)), MOST_BYTES)
     return read_settings(data or b"").get('remote "origin"', {}).get("url", "")
 
 
 def _settings_file(repository: Path) -> Path:
     """Return where the settings of a clone, a linked work tree, a submodule or a bare repository lie."""
     folder = repository / ".git"
-    if pointer := files.read_regular(str(folder), MOST_BYTES):
+    if pointer := foreign.read_regular(str(folder), MOST_BYTES):
         folder = repository / os.fsdecode(pointer.removeprefix(b"gitdir:").strip())
-        common = files.read_regular(str(folder / "commondir"), MOST_BYTES) or b""
+        common = foreign.read_regular(str(folder / "commondir"), MOST_BYTES) or b""
         folder /= os.fsdecode(common.strip())
     elif not folder.is_dir():
         folder = repository

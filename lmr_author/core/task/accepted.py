@@ -16,7 +16,7 @@ from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
-from lmr_author.core import files
+from lmr_author.core import files, foreign
 from lmr_author.core.errors import LmrError, UnsafePathError, UsageError
 from lmr_author.core.locks import changes_task
 from lmr_author.core.task.folder import Task
@@ -207,5 +207,5 @@ def _digest(task: Task, path: str) -> str:
         file = files.inside(task.root, path) if path else task.root
     except (LmrError, OSError, ValueError):
         return ""
-    data = files.read_inside(os.path.realpath(task.root), file, MAX_BYTES)
+    data = foreign.read_inside(os.path.realpath(task.root), file, MAX_BYTES)
     return "" if data is None else files.sha256_bytes(data)

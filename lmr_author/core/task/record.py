@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 import msgspec
 
-from lmr_author.core import files
+from lmr_author.core import files, foreign
 from lmr_author.core.errors import LmrError
 from lmr_author.core.parsing import NotParsed, json_data
 
@@ -60,7 +60,7 @@ class Record:
     @classmethod
     def read_if_valid(cls, path: Path) -> Self | None:
         """Read a file that is only shown: None when it is missing, damaged, too large, or no regular file."""
-        data = files.read_regular(str(path), MOST_BYTES)
+        data = foreign.read_regular(str(path), MOST_BYTES)
         try:
             return cls.from_json(json_data(data or b"null"))
         except (LmrError, NotParsed):

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from lmr_author.core import files
+from lmr_author.core import foreign
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.proof.evaluation.candidates import logs
 from lmr_author.proof.evaluation.candidates.predictions import Key
@@ -135,7 +135,7 @@ def _files(paths: Iterable[Path]) -> Iterable[Path]:
                 f"{path}: no results", "name a JSONL file, a log, or a folder that contains some"
             )
         for below in paths_below:
-            files.require_regular(below, logs.MOST_BYTES, follow=below == path)
+            foreign.require_regular(below, logs.MOST_BYTES, follow=below == path)
         yield from paths_below
 
 

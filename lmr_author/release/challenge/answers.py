@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from lmr_author.core import files
+from lmr_author.core import foreign
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Task, TaskInfo
 from lmr_author.core.task.challenge import Challenger, Kind
@@ -15,7 +15,8 @@ from lmr_author.proof.evaluation.candidates.answer import MAX_ANSWER
 from lmr_author.proof.evaluation.candidates.predictions import Key, NoPredictionsError, Prediction
 from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.release.analysis import observations
-from lmr_author.release.recipes.recipe import MOST_BYTES, RECIPE
+from lmr_author.release.recipes.paths import MOST_BYTES
+from lmr_author.release.recipes.recipe import RECIPE
 from lmr_author.release.recipes.recipe import read as read_recipe
 from lmr_author.release.review import score
 from lmr_author.release.review.agreement import majority
@@ -96,7 +97,7 @@ def _from_folders(path: Path, info: TaskInfo, implementation: int | None) -> Ite
     by_name = {str(each.index): each.index for each in info.implementations}
     if implementation is None and len(by_name) == 1:
         implementation = info.implementations[0].index
-    there = files.foreign_files(path, MOST_BYTES, lambda at: at.parent == path and at.name not in FOLDERS)
+    there = foreign.walk(path, MOST_BYTES, lambda at: at.parent == path and at.name not in FOLDERS)
     found = sorted(there, key=lambda file: (len(file.parts), file))
     for folder, kind in FOLDERS.items():
         for file in found:
@@ -110,7 +111,7 @@ def _from_folders(path: Path, info: TaskInfo, implementation: int | None) -> Ite
                     f"{file}: nothing says which of {len(by_name)} functions it answers",
                     f"put it into {folder}/1/ for the first, and so on, or add --implementation",
                 )
-            code = files.read_foreign(file, MAX_ANSWER).decode("utf-8", "replace")
+            code = foreign.read(file, MAX_ANSWER).decode("utf-8", "replace")
             yield _answer(path, index, file.stem, kind, _comment_on_top(code), code)
 
 

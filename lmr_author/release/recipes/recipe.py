@@ -7,7 +7,6 @@ import difflib
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -16,24 +15,22 @@ import msgspec
 
 from lmr_author.core.parsing import NotParsed, yaml_data
 from lmr_author.authoring.masking.body import MaskNotes
-from lmr_author.authoring.recording.job import RecordOptions, split_command
-from lmr_author.core import files
-from lmr_author.core.errors import LmrError, UnsafePathError, UsageError
+from lmr_author.authoring.recording.job import RecordOptions
+from lmr_author.core import files, foreign
+from lmr_author.core.errors import LmrError
 from lmr_author.core.paper.fetch import arxiv_id
-from lmr_author.core.repo import Address
 from lmr_author.core.task import Record, Target, require_category
 from lmr_author.core.task.record import Index, Text
 from lmr_author.core.task.recording import Recording
 from lmr_author.core.task.schemas import WITH_DEFAULTS
 from lmr_author.proof.evaluation.candidates.answer import MAX_ANSWER
+from lmr_author.release.recipes.paths import Problem, outside, special
 from lmr_author.runtime.environment.where import HERE, Where
 
 RECIPE = "recipe.yaml"
 Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Commit = Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{40}|[0-9a-f]{64})?$")]
 MOST_RECIPE_BYTES = 1024 * 1024
-MOST_BYTES = 2 * 2**30
-"""Size of all files of a recipe's folder together."""
 Verdict = Literal["passed", "failed", "timeout", "crashed", "invalid"]
 
 
@@ -290,7 +287,7 @@ class Folder:
 
     def answer_text(self, index: int, name: str) -> str:
         """Return an answer. Raises UnsafePathError for what is no file, or too large."""
-        return files.read_foreign(self.answer(index, name), MAX_ANSWER).decode("utf-8", "replace")
+        return foreign.read(self.answer(index, name), MAX_ANSWER).decode("utf-8", "replace")
 
 
 def read(path: Path) -> Folder:
@@ -334,7 +331,7 @@ def require_distinct(folders: Sequence[Folder]) -> None:
 
 def _load(file: Path) -> Any:
     try:
-        text = files.read_foreign(file, MOST_RECIPE_BYTES).decode("utf-8")
+        text = foreign.read(file, MOST_RECIPE_BYTES).decode("utf-8")
         return yaml_data(text, as_text=True)
     except FileNotFoundError as error:
         raise LmrError(f"there is no {file}", "docs/recipes.md says what a recipe is") from error
@@ -366,14 +363,10 @@ def _refuse_unknown(data: Any, part: Any, where: str) -> None:
             _refuse_unknown(entry, values[key], f"{where}{key}.")
 
 
-_Problem = tuple[str, str, str]
-"""Field, what is wrong with it, what to do."""
-
-
-def _problems(folder: Folder) -> Iterator[_Problem]:
+def _problems(folder: Folder) -> Iterator[Problem]:
     """Yield what no type says."""
-    yield from _outside(folder)
-    yield from _special(folder)
+    yield from outside(folder.path, folder.recipe)
+    yield from special(folder.path, folder.recipe)
     paper, repository = folder.recipe.paper, folder.recipe.repository
     if paper.is_file:
         if not (folder.path / paper.source).is_file():
@@ -396,7 +389,7 @@ def _problems(folder: Folder) -> Iterator[_Problem]:
             yield f"targets[{number}].{name}", problem, hint
 
 
-def _target_problems(folder: Folder, index: int, target: TargetPart) -> Iterator[_Problem]:
+def _target_problems(folder: Folder, index: int, target: TargetPart) -> Iterator[Problem]:
     try:
         Target.parse(target.target)
     except LmrError as error:
@@ -418,77 +411,6 @@ def _target_problems(folder: Folder, index: int, target: TargetPart) -> Iterator
         yield f"answers.{name}", problem, "write the answer there, or take the name out"
     for name in sorted(files_there.difference(target.answers)):
         yield "answers", f"answers/{index}/{name}.py is not among them", f"add it, as in {name}: failed"
-
-
-def _outside(folder: Folder) -> Iterator[_Problem]:
-    """Yield the paths that leave the folder of the recipe, or that of the repository."""
-    paper, repository = folder.recipe.paper, folder.recipe.repository
-    if "://" in paper.source and not re.match("https?://", paper.source, re.IGNORECASE):
-        yield "paper.source", f"{paper.source} is no address of the web", "name a URL, or a PDF beside the recipe"
-    with suppress(LmrError):
-        if Address.parse(repository.url).local:
-            hint = "name its public address; `make --clone URL=PATH` takes your clone in its place"
-            yield "repository.url", f"{repository.url} is a folder of this machine", hint
-    if repository.files and (folder.path / repository.files).resolve() == folder.path.resolve():
-        yield "repository.files", "is the recipe's own folder", "put the code into a folder in it"
-    for name, path in _paths(folder):
-        try:
-            files.inside(folder.path, path)
-        except UnsafePathError as error:
-            yield name, error.message, error.hint
-    for name in ("packages", "local"):
-        for text in getattr(folder.recipe.environment, name, ()):
-            if re.match(r"[-/.~]", text) or "file:" in text.lower():
-                yield f"environment.{name}", f"{text!r} names a file of this machine", "name a package"
-
-
-def _paths(folder: Folder) -> Iterator[tuple[str, str]]:
-    """Yield each field that is a path, and the path."""
-    paper, repository = folder.recipe.paper, folder.recipe.repository
-    if paper.is_file:
-        yield "paper.source", paper.source
-    if repository.files:
-        yield "repository.files", repository.files
-    for path in repository.remove:
-        yield "repository.remove", path
-    for number, target in enumerate(folder.recipe.targets):
-        field = f"targets[{number}]"
-        yield f"{field}.target", target.target.partition("::")[0]
-        for text in target.also:
-            yield f"{field}.also", text.partition("::")[0]
-        for path in target.retrieval:
-            yield f"{field}.retrieval", path
-        # Errors in the command itself are found below, and by `record`.
-        with suppress(ValueError, UsageError):
-            if not target.record.from_tests:
-                _, script, _ = split_command(shlex.split(target.record.command))
-                yield f"{field}.record.command", script
-
-
-def _special(folder: Folder) -> Iterator[_Problem]:
-    """Yield what is no file: a link, a pipe, a socket, a device. Hidden files beside the recipe are none of it."""
-    code = Path(folder.recipe.repository.files or RECIPE).parts[0]
-
-    def skip(path: Path) -> bool:
-        hidden = path.parent == folder.path and path.name.startswith(".") and path.name != code
-        return hidden or path.name.lower() in (".git", "__pycache__")
-
-    try:
-        for _ in files.foreign_files(folder.path, MOST_BYTES, skip):
-            pass
-    except UnsafePathError as error:
-        yield _field_of(folder, error.path or folder.path), error.message, error.hint
-
-
-def _field_of(folder: Folder, path: Path) -> str:
-    """Return the field that a path in the recipe's folder belongs to; "" for none."""
-    for name, named in _paths(folder):
-        if path == folder.path / named or path.is_relative_to(folder.path / named):
-            return name
-    parts = path.relative_to(folder.path).parts
-    if parts[0] == "answers" and parts[1:] and parts[1].isdecimal():
-        return f"targets[{int(parts[1]) - 1}].answers"
-    return ""
 
 
 def files_beside(folder: Folder) -> list[Path]:

@@ -15,7 +15,7 @@ from lmr_author.authoring.extracting import task_file
 from lmr_author.authoring.extracting.extract import As
 from lmr_author.authoring.new_task import new_task
 from lmr_author.authoring.recording.record import record
-from lmr_author.core import files
+from lmr_author.core import files, foreign
 from lmr_author.core.errors import LmrError, SandboxError
 from lmr_author.core.repo.git import Commit, commit_folder
 from lmr_author.core.task import Progress, Severity, Target, Task, provenance
@@ -29,7 +29,8 @@ from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions
 from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.proof.validation.run import validate
 from lmr_author.release.recipes.made import ACCEPTED, EQUIVALENT, JudgedAnswer, Made
-from lmr_author.release.recipes.recipe import MOST_BYTES, RECIPE, EnvironmentPart, Folder
+from lmr_author.release.recipes.paths import MOST_BYTES
+from lmr_author.release.recipes.recipe import RECIPE, EnvironmentPart, Folder
 from lmr_author.runtime.environment import lock
 from lmr_author.runtime.environment.dockerfile import write_dockerfile
 from lmr_author.runtime.environment.local import make_local
@@ -287,6 +288,6 @@ def _make_local(build: Build) -> None:
 def _beside(source: Path, into: Path) -> None:
     """Put a file of the recipe's folder into the task; without it, there is none."""
     if source.exists():
-        files.write_bytes(into, files.read_foreign(source, MOST_BYTES))
+        files.write_bytes(into, foreign.read(source, MOST_BYTES))
     else:
         into.unlink(missing_ok=True)

@@ -10,15 +10,15 @@ from pathlib import Path
 
 from lmr_author.authoring.masking.body import MaskNotes, notes_in
 from lmr_author.authoring.recording.job import folder_with, folders_beside
-from lmr_author.core import code, files, quoting
+from lmr_author.core import code, files, foreign, quoting
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Implementation, Task, TaskInfo, equivalents, provenance
 from lmr_author.core.task.equivalents import EquivalentMutants
 from lmr_author.core.task.provenance import Provenance
 from lmr_author.core.task.recording import CHECKERS, FIXTURES, load
 from lmr_author.release.recipes.made import ACCEPTED, EQUIVALENT
+from lmr_author.release.recipes.paths import MOST_BYTES
 from lmr_author.release.recipes.recipe import (
-    MOST_BYTES,
     RECIPE,
     ExtractPart,
     PaperPart,
@@ -78,7 +78,7 @@ def write(task: Task, out: Path, here: Path) -> Written:
         helpers = {name: unit_test / name for name in (FIXTURES, CHECKERS)}
         for name, path in {ACCEPTED: task.accepted_path, **helpers}.items():
             if path.is_file():
-                files.write_bytes(folder / name, files.read_foreign(path, MOST_BYTES))
+                files.write_bytes(folder / name, foreign.read(path, MOST_BYTES))
         if accepted := equivalents.load(task).accepted:
             # The diffs are lines of their code.
             ours = tuple(replace(mutant, diff="") for mutant in accepted)
@@ -172,4 +172,4 @@ def _copy_driver(
     if origin is None:
         remarks.append(f"{script}, which called the target, is not in or beside the task: add it to the recipe")
         return
-    files.write_bytes(files.inside(folder, script), files.read_foreign(origin / script, MOST_BYTES))
+    files.write_bytes(files.inside(folder, script), foreign.read(origin / script, MOST_BYTES))

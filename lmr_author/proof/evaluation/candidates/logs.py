@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lmr_author.core import files
+from lmr_author.core import files, foreign
 from lmr_author.core.errors import LmrError, UnsafePathError
 from lmr_author.proof.evaluation.candidates.answer import MAX_ANSWER
 
@@ -47,7 +47,7 @@ def find(folder: Path) -> list[Path]:
     trials = [path for path in folder.rglob(_TRIAL) if (path.parent / "artifacts").is_dir()]
     found = sorted([*folder.rglob("*.eval"), *trials])
     for path in found:
-        files.require_regular(path, MOST_BYTES)
+        foreign.require_regular(path, MOST_BYTES)
     return found
 
 

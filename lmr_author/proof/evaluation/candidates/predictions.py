@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from lmr_author.core import files
+from lmr_author.core import files, foreign
 from lmr_author.core.errors import LmrError
 from lmr_author.core.parsing import NotParsed, json_data
 from lmr_author.core.task import TaskInfo
@@ -86,7 +86,7 @@ def read(path: Path, tasks: Mapping[str, TaskInfo]) -> Given:
     if not path.exists():
         raise LmrError(f"there is no {path}", "name the file or folder with the predictions")
     if not path.is_dir():
-        files.require_regular(path, logs.MOST_BYTES, follow=True)
+        foreign.require_regular(path, logs.MOST_BYTES, follow=True)
     predictions = list(_from_folder(path, tasks) if path.is_dir() else _from_file(path))
     if not predictions:
         raise NoPredictionsError(
