@@ -81,7 +81,7 @@ def _operating_system_error(error: OSError) -> tuple[str, str] | None:
         errno.EACCES: "check the permissions",
         errno.EPERM: "check the permissions",
         errno.EROFS: "choose a folder that can be written",
-        errno.ENAMETOOLONG: "choose a shorter name",
+        errno.ENAMETOOLONG: "choose a shorter name: a file system takes 255 bytes, and an emoji is four or more",
         errno.ENOTDIR: "check the path",
         errno.EISDIR: "name a file, not a folder",
         errno.ENOENT: "check the path",
@@ -120,8 +120,13 @@ def _say(message: str, hint: str) -> None:
 
 
 def prepare_streams() -> None:
-    """Open closed streams on the null device, and let stdout and stderr take any text."""
+    """Open closed streams on the null device, and let stdout and stderr take any text of a width above 0."""
     codecs.register_error(_ERRORS, _encodable)
+    for name in ("COLUMNS", "LINES"):
+        if (
+            os.environ.get(name, "").strip("0") == ""
+        ):  # of a terminal that has no size: rich would print nothing
+            os.environ.pop(name, None)
     # A file that is opened later would get the free number, and what is printed would go into it.
     for number in range(3):
         try:

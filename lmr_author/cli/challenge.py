@@ -17,6 +17,7 @@ from lmr_author.cli.options import (
     ImplementationOption,
     ReasonOption,
     current_task,
+    finite,
     runs_code,
 )
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
@@ -70,7 +71,9 @@ def challenge(
     implementation: ImplementationOption = None,
     *,
     where: Where,
-    timeout: Annotated[float, Option(min=1, help="Time limit of one call, in seconds.")] = 60.0,
+    timeout: Annotated[
+        float, Option(min=1, callback=finite, help="Time limit of one call, in seconds.")
+    ] = 60.0,
     memory: Annotated[int, Option(min=64, help="Memory limit of an answer, in MB.")] = 8192,
     output: FormatOption = Format.text,
 ) -> int:

@@ -20,6 +20,7 @@ from lmr_author.cli.options import (
     TaskOption,
     VersionOption,
     current_task,
+    finite,
     task_words,
 )
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
@@ -100,7 +101,7 @@ def env_lock(
     relax: Annotated[
         bool, Option("--relax", help="If no versions fit together, loosen what conflicts.")
     ] = False,
-    timeout: Annotated[float, Option(min=1, help="Time limit, in seconds.")] = 300.0,
+    timeout: Annotated[float, Option(min=1, callback=finite, help="Time limit, in seconds.")] = 300.0,
     extra: Annotated[
         list[str] | None, Option("--with", help="Also pin this, or instead of the repository's.")
     ] = None,
@@ -187,7 +188,9 @@ def env_build(
     ] = "",
     no_cache: Annotated[bool, Option("--no-cache", help="Make every layer anew.")] = False,
     files: Annotated[list[str] | None, Option("--file", help="Import this, not the goal files.")] = None,
-    timeout: Annotated[float, Option(min=1, help="Time limit of one import, in seconds.")] = 120.0,
+    timeout: Annotated[
+        float, Option(min=1, callback=finite, help="Time limit of one import, in seconds.")
+    ] = 120.0,
     task: TaskOption = None,
     output: FormatOption = Format.text,
 ) -> int:
@@ -322,7 +325,9 @@ def env_local(
 def env_prune(
     dry_run: DryRunOption = False,
     everything: Annotated[bool, Option("--all", help="Also what was used lately.")] = False,
-    older_than: Annotated[float, Option(min=0, help="Remove what was not used for so many days.")] = 30.0,
+    older_than: Annotated[
+        float, Option(min=0, callback=finite, help="Remove what was not used for N days.")
+    ] = 30.0,
     yes: Annotated[bool, Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> int:
     """Remove images, containers and local environments of ours that are unused."""

@@ -15,6 +15,7 @@ from lmr_author.cli.options import (
     FormatOption,
     TasksArgument,
     default_tasks,
+    finite,
     runs_code,
 )
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, LmrError, SandboxError
@@ -50,7 +51,9 @@ def evaluate(
     *,
     where: Where,
     repeats: Annotated[int, Option(min=1, max=100, help="Number of runs of the golden.")] = 3,
-    timeout: Annotated[float, Option(min=1, help="Time limit of one case, in seconds.")] = 60.0,
+    timeout: Annotated[
+        float, Option(min=1, callback=finite, help="Time limit of one case, in seconds.")
+    ] = 60.0,
     mutants: Annotated[int, Option(min=0, help="Largest number of mutants of each implementation.")] = 100,
     scheduler: Annotated[
         str, Option(help="Evaluate on a Dask cluster that shares the tasks' folders, as tcp://host:8786.")

@@ -18,6 +18,7 @@ from lmr_author.cli.options import (
     FormatOption,
     TasksArgument,
     default_tasks,
+    finite,
     runs_code,
 )
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
@@ -48,7 +49,9 @@ def judge(
     *,
     where: Where,
     jobs: Annotated[int, Option("--jobs", "-j", min=1, max=256, help="Answers judged side by side.")] = 1,
-    timeout: Annotated[float, Option(min=1, help="Time limit of one case, in seconds.")] = 60.0,
+    timeout: Annotated[
+        float, Option(min=1, callback=finite, help="Time limit of one case, in seconds.")
+    ] = 60.0,
     memory: Annotated[int, Option(min=64, help="Memory limit of an answer, in MB.")] = 8192,
     scheduler: Annotated[str, Option(help="Judge on a Dask cluster, as tcp://host:8786.")] = "",
     output: FormatOption = Format.text,

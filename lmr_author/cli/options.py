@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
-from typer import Argument, Option
+from typer import Argument, BadParameter, Option
 
 from lmr_author.core.errors import NotATaskError, UsageError
 
@@ -28,6 +29,13 @@ class SandboxKind(StrEnum):
 
     local = "local"
     docker = "docker"
+
+
+def finite(value: float) -> float:
+    """Return a number of the command line. Raises BadParameter for nan and inf, which no limit excludes."""
+    if not math.isfinite(value):
+        raise BadParameter(f"{value} is not a number of seconds, megabytes or days")
+    return value
 
 
 TaskOption = Annotated[

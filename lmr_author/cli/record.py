@@ -18,6 +18,7 @@ from lmr_author.cli.options import (
     NoInputOption,
     TaskOption,
     current_task,
+    finite,
     runs_code,
     task_words,
 )
@@ -71,8 +72,10 @@ def record(
     cases: Annotated[int, Option(min=1, max=50, help="Cases to keep; more where each helps.")] = 3,
     *,
     where: Where,
-    timeout: Annotated[float, Option(min=1, help="Time limit of the command, in seconds.")] = 600.0,
-    max_mb: Annotated[float, Option(min=0.001, help="Largest recorded call, in MB.")] = 8.0,
+    timeout: Annotated[
+        float, Option(min=1, callback=finite, help="Time limit of the command, in seconds.")
+    ] = 600.0,
+    max_mb: Annotated[float, Option(min=0.001, callback=finite, help="Largest recorded call, in MB.")] = 8.0,
     no_input: NoInputOption = False,
     force: ForceOption = False,
     task: TaskOption = None,

@@ -20,6 +20,7 @@ from typing import Any
 
 from lmr_author.core import owner
 from lmr_author.core.errors import LmrError, UnsafePathError, UsageError
+from lmr_author.core.parsing import NotParsed, json_data, yaml_data
 
 CACHE_FOLDERS = frozenset(
     {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".tox", ".eggs"}
@@ -110,12 +111,10 @@ def write_json(path: Path, data: Any) -> None:
 def read_json(path: Path) -> Any:
     """Read a JSON file. Raises LmrError naming the line when it is not JSON."""
     try:
-        return json.loads(path.read_bytes())
-    except (UnicodeDecodeError, RecursionError) as error:
-        raise LmrError(f"{path}: not a JSON file ({error})", "restore it from version control") from error
-    except json.JSONDecodeError as error:
+        return json_data(path.read_bytes())
+    except NotParsed as error:
         raise LmrError(
-            f"{path}:{error.lineno}:{error.colno}: invalid JSON ({error.msg.lower()})",
+            f"{path}{error.place}: invalid JSON ({error.reason})",
             "correct the file, or restore it from version control",
         ) from error
 
@@ -158,14 +157,13 @@ def read_answers(path: Path, option: str, hint: str = "see the command's --help"
         option: the option that names the file on the command line.
         hint: how to make such a file.
     """
-    import yaml
-
     if not path.is_file():
         raise UsageError(f"{option} {path}: no such file", hint)
     try:
-        data = yaml.safe_load(path.read_bytes())
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise UsageError(f"{option} {path}: neither YAML nor JSON", "correct the file") from error
+        data = yaml_data(path.read_bytes())
+    except NotParsed as error:
+        message = f"{option} {path}{error.place}: neither YAML nor JSON ({error.reason})"
+        raise UsageError(message, "correct the file") from error
     if not isinstance(data, dict):
         raise UsageError(f"{option} {path}: not an object with names", hint)
     return data
@@ -290,7 +288,8 @@ TEMPORARY = "lmr-author-"
 
 def _beside(final: Path) -> str:
     """Return the start of temporary names for a file or folder, in its own folder."""
-    return f".{final.name[:60]}."
+    start = os.fsencode(final.name)[:60].decode("utf-8", "ignore")  # a file system counts bytes
+    return f".{start}."
 
 
 def _mine() -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import json
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -16,6 +15,7 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
 from lmr_author.core import files
 from lmr_author.core.code import Module
 from lmr_author.core.errors import LmrError, SourceError
+from lmr_author.core.parsing import NotParsed, json_data
 from lmr_author.core.task import INFO, Implementation, Task, TaskInfo
 
 MAX_TEXT = 16 * 1024 * 1024
@@ -113,8 +113,8 @@ def readable(name: str) -> str:
 def read_json(data: bytes | None) -> Any:
     """Return parsed JSON; None when it is something else."""
     try:
-        return json.loads(data or b"")
-    except (ValueError, RecursionError):
+        return json_data(data or b"")
+    except NotParsed:
         return None
 
 

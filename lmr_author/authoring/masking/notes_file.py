@@ -10,6 +10,7 @@ import msgspec
 
 from lmr_author.authoring.masking.body import Described, MaskNotes
 from lmr_author.core.errors import LmrError
+from lmr_author.core.parsing import NotParsed, yaml_data
 
 if TYPE_CHECKING:
     import yaml
@@ -88,15 +89,11 @@ def read_notes_file(text: str, name: str) -> tuple[NotesEntry, ...]:
     Raises:
         LmrError: no YAML, or not as the schema says; with the line, or the part, that is wrong.
     """
-    import yaml
-
     try:
-        data = yaml.load(text, Loader=yaml.BaseLoader)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"{name}:{mark.line + 1}" if mark else name
+        data = yaml_data(text, as_text=True)
+    except NotParsed as error:
         raise LmrError(
-            f"{where}: not valid YAML: {getattr(error, 'problem', error)}",
+            f"{name}{error.place}: not valid YAML: {error.reason}",
             "put text with a colon or a quote into quotes, or on lines of its own behind `|`",
         ) from error
     try:

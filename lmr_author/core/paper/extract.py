@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import re
 import sys
 import unicodedata
@@ -14,6 +13,7 @@ from typing import Any
 
 from lmr_author.core import processes
 from lmr_author.core.errors import LmrError
+from lmr_author.core.parsing import NotParsed, json_data
 from lmr_author.core.texts import printable
 
 SECONDS = 180
@@ -170,8 +170,8 @@ def _read(pdf: Path, seconds: float, memory: int, *what: str) -> dict[str, Any]:
     if done.timed_out:
         raise LmrError(f"{name} could not be read within {seconds:.0f} s", other)
     try:
-        data = json.loads(done.stdout)
-    except (ValueError, RecursionError):
+        data = json_data(done.stdout)
+    except NotParsed:
         data = None
     if done.exit_code != 0 or not isinstance(data, dict):
         last = printable(done.stderr.strip().rpartition("\n")[2], 200) or f"exit code {done.exit_code}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections.abc import Mapping
@@ -11,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
+from lmr_author.core.parsing import NotParsed, json_data
 from lmr_author.core.texts import printable
 
 SECONDS = 15.0
@@ -48,8 +48,8 @@ class Reply:
     def json(self) -> dict[str, Any]:
         """Return the body as a JSON object. Raises Unavailable when it is none."""
         try:
-            data = json.loads(self.body)
-        except (ValueError, RecursionError) as error:
+            data = json_data(self.body)
+        except NotParsed as error:
             raise Unavailable("the answer is not JSON") from error
         if not isinstance(data, dict):
             raise Unavailable("the answer is not a JSON object")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author.core import files
+from lmr_author.core.parsing import NotParsed, yaml_data
 from lmr_author.core.texts import printable
 
 MOST_FILES = 12
@@ -70,11 +71,9 @@ def read_citations(folder: Path) -> list[Citation]:
 
 def read_cff(text: str, name: str) -> list[Citation]:
     """Return the works of a CITATION.cff (https://citation-file-format.github.io): the preferred one first."""
-    import yaml
-
     try:
-        data = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError):
+        data = yaml_data(text)
+    except NotParsed:
         return []
     if not isinstance(data, dict):
         return []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
@@ -10,6 +9,7 @@ import msgspec
 
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
+from lmr_author.core.parsing import NotParsed, json_data
 
 Text = Annotated[str, msgspec.Meta(min_length=1)]
 Digest = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
@@ -45,7 +45,7 @@ class Record:
         """Convert a parsed document. Raises LmrError naming the key that is wrong."""
         try:
             return msgspec.convert(data, cls)
-        except (msgspec.ValidationError, LmrError) as error:
+        except (ValueError, LmrError) as error:  # msgspec's errors are ValueErrors
             raise LmrError(f"not as its schema says: {error}", RESTORE) from error
 
     @classmethod
@@ -62,8 +62,8 @@ class Record:
         """Read a file that is only shown: None when it is missing, damaged, too large, or no regular file."""
         data = files.read_regular(str(path), MOST_BYTES)
         try:
-            return cls.from_json(json.loads(data or b"null"))
-        except (LmrError, ValueError, RecursionError):
+            return cls.from_json(json_data(data or b"null"))
+        except (LmrError, NotParsed):
             return None
 
     def write(self, path: Path) -> None:

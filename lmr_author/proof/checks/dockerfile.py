@@ -7,7 +7,6 @@ image) and ends a RUN at an empty continuation line.
 from __future__ import annotations
 
 import fnmatch
-import json
 import posixpath
 import re
 import shlex
@@ -18,6 +17,7 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
+from lmr_author.core.parsing import json_data
 from lmr_author.proof.lookup import pairs
 from lmr_author.proof.view import FileEntry, TaskView, once
 
@@ -155,9 +155,9 @@ def words(text: str) -> list[str]:
     plain = _OPTIONS.sub("", text)
     try:
         if plain.startswith("["):
-            return [str(word) for word in json.loads(plain)]
+            return [str(word) for word in json_data(plain)]
         return shlex.split(text)
-    except (ValueError, RecursionError):
+    except ValueError:
         return text.split()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import difflib
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -16,6 +15,7 @@ from jsonschema import Draft202012Validator
 from lmr_author.core import resources
 from lmr_author.core.code import Module
 from lmr_author.core.files import sha256_bytes
+from lmr_author.core.parsing import NotParsed, json_data
 from lmr_author.core.task import CATEGORIES, INFO, Implementation, KeyRename
 from lmr_author.core.texts import shortened
 from lmr_author.proof.checks.base import WARNING, Problem, check, dataset_check, did_you_mean, target_check
@@ -55,14 +55,13 @@ def info_readable(task: TaskView) -> Iterator[Problem]:
         return dict(members)
 
     try:
-        value = json.loads(data.decode("utf-8-sig"), object_pairs_hook=collect)
-    except json.JSONDecodeError as error:
-        message = f"not valid JSON: {error.msg} (line {error.lineno}, column {error.colno})"
-        yield Problem(message, "correct the syntax", INFO, error.lineno)
+        value = json_data(data.decode("utf-8-sig"), collect)
+    except UnicodeDecodeError:
+        yield Problem("not readable as JSON: it is not UTF-8", "save it as UTF-8 JSON", INFO)
         return
-    except (ValueError, RecursionError) as error:
-        cause = "it is too deeply nested" if isinstance(error, RecursionError) else "it is not UTF-8"
-        yield Problem(f"not readable as JSON: {cause}", "save it as UTF-8 JSON", INFO)
+    except NotParsed as error:
+        where = f" (line {error.line}, column {error.column})" if error.line else ""
+        yield Problem(f"not valid JSON: {error.reason}{where}", "correct the syntax", INFO, error.line)
         return
     if not isinstance(value, dict):
         yield Problem(f"contains a JSON {_JSON_KINDS.get(type(value), 'number')}, not an object", hint, INFO)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from lmr_author.core.files import is_lfs_pointer
+from lmr_author.core.parsing import NotParsed, json_data
 from lmr_author.core.task import INFO
 from lmr_author.proof.checks.base import Problem, check, did_you_mean
 from lmr_author.proof.leaks.tree import scan
@@ -53,8 +53,8 @@ def paper_readable(task: TaskView) -> Iterator[Problem]:
     if data is None or is_lfs_pointer(pages):
         return
     try:
-        value = json.loads(data)
-    except (ValueError, RecursionError):
+        value = json_data(data)
+    except NotParsed:
         yield Problem("paper.json is not valid JSON", "make it from paper.pdf again", pages)
         return
     if not isinstance(value, dict | list) or not _contains_text(value):

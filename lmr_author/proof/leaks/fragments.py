@@ -7,7 +7,6 @@ at a time, so that prose, prompts and missing lines around it do no harm.
 from __future__ import annotations
 
 import ast
-import json
 import re
 import textwrap
 import warnings
@@ -18,6 +17,7 @@ from functools import cached_property
 from lmr_author.core import files
 from lmr_author.core.code import Definition, Module, each
 from lmr_author.core.errors import SourceError
+from lmr_author.core.parsing import NotParsed, json_data
 from lmr_author.proof.leaks.statements import Statement, of_function, of_module
 
 _PYTHON_NAME = re.compile(r"(?i:\.py[iw]?\Z)|\.py\.|\.py~\Z")
@@ -147,8 +147,8 @@ def _lines(module: Module, first: int, last: int) -> Iterator[str]:
 
 def _notebook(data: bytes) -> Iterator[Fragment]:
     try:
-        entries = [cell for cell in json.loads(data)["cells"] if isinstance(cell, dict)]
-    except (ValueError, KeyError, RecursionError, TypeError):  # damaged, or of an older format
+        entries = [cell for cell in json_data(data)["cells"] if isinstance(cell, dict)]
+    except (NotParsed, KeyError, TypeError):  # damaged, or of an older format
         quoted = re.split(r'(?<!\\)"', data.decode("utf-8", "replace"))
         plain = [text.replace("\\n", "\n").replace('\\"', '"') for text in quoted if "\\n" in text]
         yield Fragment("notebook", "", 0, "\n".join(plain))

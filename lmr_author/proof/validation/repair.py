@@ -16,6 +16,7 @@ from typing import Any
 
 from lmr_author.core import files, locks
 from lmr_author.core.errors import LmrError
+from lmr_author.core.parsing import json_data
 from lmr_author.core.task import AUTHORING, INFO, Finding, Implementation, Task
 from lmr_author.proof.checks import hygiene
 from lmr_author.proof.leaks.tree import histories, scan
@@ -184,13 +185,13 @@ def change_info(view: TaskView, new: dict[str, Any]) -> Change | None:
         return None
     try:
         text = before.decode("utf-8")
-        json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_refuse_number)
+        json_data(text, _unique_keys)
         indent = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
         ascii_only = text.isascii() and "\\u" in text
         changed = json.dumps(new, indent=indent[1] if indent else None, ensure_ascii=ascii_only)
         changed = changed.replace("\n", "\r\n" if "\r\n" in text else "\n") + text[len(text.rstrip()) :]
         return Change(INFO, before, changed.encode("utf-8"))
-    except (ValueError, RecursionError):
+    except ValueError:
         return None
 
 
@@ -199,10 +200,6 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(unique) != len(pairs):
         raise ValueError("duplicate key")
     return unique
-
-
-def _refuse_number(name: str) -> float:
-    raise ValueError(f"{name} is no JSON")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -62,7 +62,7 @@ class Observation:
     grades: Mapping[str, str] = field(default_factory=dict)
     error_class: str = ""
     actions: Mapping[str, int] = field(default_factory=dict)
-    golden_share: float | None = None
+    golden_share: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
 
     @property
     def key(self) -> Key:
@@ -179,7 +179,7 @@ def _observation(data: Mapping[str, Any], where: str) -> Observation:
     }
     try:
         return msgspec.convert(fields, Observation, strict=False)
-    except msgspec.ValidationError as error:
+    except ValueError as error:  # msgspec's errors are ValueErrors
         raise LmrError(f"{where}: {error}", "see docs/analysis.md for the fields") from error
 
 

@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
+from lmr_author.core.parsing import NotParsed, yaml_data
 from lmr_author.authoring.masking.body import MaskNotes
 from lmr_author.authoring.recording.job import RecordOptions
 from lmr_author.core import files
@@ -149,8 +150,8 @@ class RecordPart:
     from_tests: bool = False
     examples: tuple[str, ...] = ()
     cases: Annotated[int, msgspec.Meta(ge=1, le=50)] = 3
-    seconds: float = 600.0
-    max_mb: float = 8.0
+    seconds: Annotated[float, msgspec.Meta(ge=1, le=1e7)] = 600.0
+    max_mb: Annotated[float, msgspec.Meta(gt=0, le=1e6)] = 8.0
     gradients: bool = False
     in_place: bool | None = None
     files: bool = False
@@ -289,7 +290,7 @@ def read(path: Path) -> Folder:
     try:
         # Every scalar of the file is text: a year, a version or `yes` is what its field says.
         recipe = msgspec.convert(data, Recipe, strict=False)
-    except msgspec.ValidationError as error:
+    except ValueError as error:  # msgspec's errors are ValueErrors
         raise LmrError(
             f"{file}: {str(error).replace('`$.', '`')}", "docs/recipes.md has every field"
         ) from error
@@ -322,21 +323,15 @@ def require_distinct(folders: Sequence[Folder]) -> None:
 
 
 def _load(file: Path) -> Any:
-    import yaml
-
     if not file.is_file():
         raise LmrError(f"there is no {file}", "docs/recipes.md says what a recipe is")
     try:
-        return yaml.load(file.read_text("utf-8"), Loader=yaml.BaseLoader)
+        return yaml_data(file.read_text("utf-8"), as_text=True)
     except UnicodeDecodeError as error:
         raise LmrError(f"{file}: not a UTF-8 text file", "save it as UTF-8") from error
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"{file}:{mark.line + 1}" if mark else str(file)
-        raise LmrError(
-            f"{where}: not valid YAML: {getattr(error, 'problem', error)}",
-            "put text with a colon into quotes",
-        ) from error
+    except NotParsed as error:
+        message = f"{file}{error.place}: not valid YAML: {error.reason}"
+        raise LmrError(message, "put text with a colon into quotes") from error
 
 
 def _refuse_unknown(data: Any, part: Any, where: str) -> None:

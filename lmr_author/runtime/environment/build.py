@@ -13,6 +13,7 @@ from lmr_author import __version__
 from lmr_author.core import files, resources
 from lmr_author.core.errors import LmrError, SandboxBuildError, SandboxError, UsageError
 from lmr_author.core.locks import changes_task
+from lmr_author.core.parsing import json_data
 from lmr_author.core.task import Progress, Task, TaskInfo
 from lmr_author.core.task.environment import BuiltEnvironment, ImportedFile
 from lmr_author.runtime.environment.base_images import base_of
@@ -173,8 +174,8 @@ def ask_inventory(sandbox: Sandbox) -> Inventory:
         )
     )
     try:
-        return msgspec.json.decode(result.stdout, type=Inventory)
-    except msgspec.DecodeError as error:
+        return msgspec.convert(json_data(result.stdout), Inventory)
+    except ValueError as error:
         said = result.stderr.decode("utf-8", "replace")[-300:]
         raise SandboxBuildError(
             f"the environment's Python cannot run the probe: {said}", "it needs Python 3.7 or newer"
@@ -246,8 +247,8 @@ class _Report:
 
 def _read_report(stdout: bytes) -> _Report:
     try:
-        return msgspec.json.decode(stdout, type=_Report)
-    except msgspec.DecodeError:  # the repository's code wrote there, or ended the probe
+        return msgspec.convert(json_data(stdout), _Report)
+    except ValueError:  # the repository's code wrote there, or ended the probe
         return _Report()
 
 

@@ -21,6 +21,7 @@ from packaging.utils import canonicalize_name
 
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
+from lmr_author.core.parsing import yaml_data
 from lmr_author.core.texts import printable
 from lmr_author.runtime.environment.base_images import INSTALLED_BY
 from lmr_author.runtime.environment.commands import read_readme
@@ -306,12 +307,7 @@ class _SetupReader:
 
 def _read_conda(text: str, manifest: Manifest, root: Path) -> None:
     """Read conda's ``environment.yml``: its pip part as it is, its conda part by the package index's names."""
-    import yaml
-
-    try:
-        data = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ValueError(str(error)) from error
+    data = yaml_data(text)
     lines = Lines(manifest.path, text)
     dependencies = data.get("dependencies") if isinstance(data, dict) else None
     for dependency in dependencies if isinstance(dependencies, list) else []:

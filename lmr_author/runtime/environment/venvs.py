@@ -9,7 +9,6 @@ What is in one is foreign, also its files: a build may have written any of them.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 from collections.abc import Mapping, Sequence
@@ -19,6 +18,7 @@ from pathlib import Path
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.files import HeldInterrupts
+from lmr_author.core.parsing import json_data
 from lmr_author.core.task import Progress, Task
 from lmr_author.core.texts import counted
 from lmr_author.runtime.environment import lock_file, resolver, uv_command
@@ -115,7 +115,7 @@ def find(task: Task) -> LocalEnvironment | None:
 def load(path: Path) -> LocalEnvironment | None:
     """Return the environment in a folder; None when it is not complete, or its Python was removed."""
     try:
-        manifest = json.loads((path / MANIFEST).read_bytes())
+        manifest = json_data((path / MANIFEST).read_bytes())
         environment = LocalEnvironment(path, str(manifest["python"]), tuple(map(str, manifest["extra"])))
     except (OSError, ValueError, KeyError, TypeError):
         return None

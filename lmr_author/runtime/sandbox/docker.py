@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 import time
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from lmr_author.core import owner, processes
 from lmr_author.core.errors import SandboxError
 from lmr_author.core.files import HeldInterrupts
+from lmr_author.core.parsing import json_data
 from lmr_author.runtime.sandbox.base import (
     DEFAULT_ENV,
     NOBODY,
@@ -150,8 +150,10 @@ class DockerSandbox(Sandbox):
         for self._python in ("python", "python3"):
             result = self.run(Command(("python", "-I", "-c", _PROBE), limits=Limits(seconds=60)))
             if result.exit_code == 0:
-                version, self._has_timeout = json.loads(result.stdout)
-                return str(version)
+                with suppress(ValueError, TypeError):  # the image's own Python wrote it
+                    version, has_timeout = json_data(result.stdout)
+                    self._has_timeout = has_timeout is True
+                    return str(version)
         raise SandboxError(
             f"the image {self.tag} has no working Python: {result.last_error()}",
             "use a base image with python or python3 on its PATH",

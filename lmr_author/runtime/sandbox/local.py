@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -15,6 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from lmr_author.core import files, owner, processes
 from lmr_author.core.errors import LmrError, SandboxError
+from lmr_author.core.parsing import json_data
 from lmr_author.runtime.sandbox import bubblewrap
 from lmr_author.runtime.sandbox.base import (
     DEFAULT_ENV,
@@ -73,7 +73,7 @@ def find_interpreter(python: Path | None) -> MountedInterpreter:
     except (OSError, LmrError) as error:
         raise SandboxError(f"{program} does not run: {error}", hint) from error
     try:
-        version, executable, *prefixes = map(str, json.loads(done.stdout))
+        version, executable, *prefixes = map(str, json_data(done.stdout))
     except (ValueError, TypeError) as error:
         lines = done.stderr.strip().splitlines() or ["it printed nothing"]
         raise SandboxError(f"{program} is not a working Python interpreter: {lines[-1]}", hint) from error
@@ -232,7 +232,7 @@ def _began(status: int) -> bool:
     except BlockingIOError:
         return False
     with suppress(ValueError):
-        return any("exit-code" in json.loads(line) for line in lines)
+        return any("exit-code" in json_data(line) for line in lines)
     return False
 
 

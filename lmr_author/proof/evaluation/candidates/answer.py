@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import copy
-import json
 import re
 import textwrap
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from itertools import islice
 
 from lmr_author.core.code import Definition, Module, parse
 from lmr_author.core.errors import LmrError
+from lmr_author.core.parsing import NotParsed, json_data
 from lmr_author.proof.evaluation.candidates import edits
 
 MAX_ANSWER = 2 * 2**20
@@ -172,8 +172,8 @@ def _from_json(text: str) -> str:
     """Return the longest string of a reply in JSON; any other text as it is."""
     inner = re.fullmatch(r"\s*(?:```\w*\n)?(?P<json>[\[{\"].*?)(?:```)?\s*", text, re.DOTALL)
     try:
-        data = json.loads(inner["json"]) if inner else []
-    except (ValueError, RecursionError):
+        data = json_data(inner["json"]) if inner else []
+    except NotParsed:
         return text
     match data:
         case dict():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -12,6 +11,7 @@ from pathlib import PurePosixPath
 
 from lmr_author.core import code, files
 from lmr_author.core.errors import SandboxError
+from lmr_author.core.parsing import json_data
 from lmr_author.runtime.sandbox.base import Command, ExecResult, Limits, Mount, OnLine, Sandbox
 
 _SECONDS = 300
@@ -72,7 +72,7 @@ def _places(sandbox: Sandbox) -> dict[str, bool]:
     """Return the places of an image with goldens, records or unit tests: path → whether it is a folder."""
     result = sandbox.run(Command(("python", "-I", "-c", _LOOK, *_FOLDERS), limits=Limits(seconds=_SECONDS)))
     try:
-        listing: Sequence[tuple[str, bool]] = json.loads(result.stdout)
+        listing: Sequence[tuple[str, bool]] = json_data(result.stdout)
         return {str(path): bool(folder) for path, folder in listing}
     except (ValueError, TypeError) as error:
         last = result.stderr.decode("utf-8", "replace")[-200:]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,6 +14,7 @@ import msgspec
 
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
+from lmr_author.core.parsing import NotParsed, json_data
 from lmr_author.core.task import TaskInfo
 from lmr_author.proof.evaluation.candidates import logs
 from lmr_author.proof.evaluation.candidates.answer import MAX_ANSWER
@@ -150,10 +150,10 @@ def _from_file(path: Path) -> Iterator[Prediction]:
             where = f"{path.name}:{number}"
             if line.strip():
                 try:
-                    data = json.loads(line)
-                except (ValueError, RecursionError) as error:
+                    data = json_data(line)
+                except NotParsed as error:
                     raise LmrError(
-                        f"{where}: not JSON ({error})", "each line is one prediction as JSON"
+                        f"{where}: not JSON ({error.reason})", "each line is one prediction as JSON"
                     ) from error
                 yield _prediction(data, where)
 
@@ -178,7 +178,7 @@ class _Line(msgspec.Struct):
 def _prediction(data: Any, where: str) -> Prediction:
     try:
         line = msgspec.convert(data, _Line)
-    except msgspec.ValidationError as error:
+    except ValueError as error:  # msgspec's errors are ValueErrors
         raise LmrError(f"{where}: {error}", _HINT) from error
     task, model = str(line.task or line.instance_id), line.model or line.model_name_or_path
     if not task or not model:

@@ -14,6 +14,7 @@ from typing import Any, Literal, NoReturn
 
 from lmr_author.core import files, locks
 from lmr_author.core.errors import LmrError
+from lmr_author.core.parsing import NotParsed, json_data
 from lmr_author.core.task.record import Record
 from lmr_author.proof.evaluation.candidates.predictions import Key, Prediction
 from lmr_author.proof.evaluation.verdict import CaseScore, Outcome
@@ -168,8 +169,8 @@ class JsonLines:
                 if not line.strip():
                     continue
                 try:
-                    data = json.loads(line.decode("utf-8", "replace"))
-                except (ValueError, RecursionError) as error:
+                    data = json_data(line.decode("utf-8", "replace"))
+                except NotParsed as error:
                     if not line.endswith(b"\n"):
                         self.cut = number
                         return

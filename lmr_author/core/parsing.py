@@ -1,0 +1,99 @@
+"""Parse JSON and YAML that others wrote: plain data, or one error. Nothing else here calls a parser on foreign text."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+MOST_VALUES = 2_000_000
+"""Values of a YAML file with its aliases written out: nine lines can stand for a billion."""
+
+
+class NotParsed(ValueError):
+    """Text that is not JSON or YAML, or has a number that no record can hold.
+
+    Attributes:
+        reason: in a few words.
+        line, column: 0 where they are not known.
+    """
+
+    def __init__(self, reason: str, line: int = 0, column: int = 0) -> None:
+        super().__init__(reason)
+        self.reason, self.line, self.column = reason, line, column
+
+    @property
+    def place(self) -> str:
+        """``:LINE`` or ``:LINE:COLUMN``, to be put after a file's name."""
+        return "".join(f":{number}" for number in (self.line, self.column) if number)
+
+
+def json_data(data: bytes | str, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
+    """Parse JSON. Raises NotParsed, also for NaN and for numbers beyond what Python reads or writes.
+
+    Args:
+        pairs: makes an object of its members, in place of dict.
+    """
+    try:
+        text = data if isinstance(data, str) else data.decode(json.detect_encoding(data))
+        return json.loads(text, parse_constant=_no_number, parse_float=_finite, object_pairs_hook=pairs)
+    except json.JSONDecodeError as error:
+        raise NotParsed(error.msg.lower(), error.lineno, error.colno) from error
+    except UnicodeDecodeError as error:
+        raise NotParsed("not a text in UTF-8") from error
+    except NotParsed:
+        raise
+    except ValueError as error:  # an integer of more than 4,300 digits
+        raise NotParsed("a number of too many digits") from error
+    except RecursionError as error:
+        raise NotParsed("too deeply nested") from error
+
+
+def _no_number(name: str) -> NoReturn:
+    raise NotParsed(f"{name} is no number of JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise NotParsed("a number that is too large")
+    return number
+
+
+def yaml_data(data: bytes | str, *, as_text: bool = False) -> Any:
+    """Parse YAML without any class of Python. Raises NotParsed.
+
+    Args:
+        as_text: every scalar is the text that stands there.
+    """
+    import yaml
+
+    try:
+        parsed = yaml.load(data, Loader=yaml.BaseLoader if as_text else yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        reason = str(getattr(error, "problem", None) or error).partition("\n")[0]
+        raise NotParsed(reason, mark.line + 1 if mark else 0) from error
+    except RecursionError as error:
+        raise NotParsed("too deeply nested") from error
+    except Exception as error:  # PyYAML's own: AttributeError, KeyError, … for the values of tags and dates
+        raise NotParsed(f"a value that cannot be read ({type(error).__name__})") from error
+    _refuse_bombs(parsed)
+    return parsed
+
+
+def _refuse_bombs(data: Any) -> None:
+    """Raise NotParsed for data that is in itself, has too many values, or a float that is no number."""
+    waiting, count = [data], 0
+    while waiting:
+        value = waiting.pop()
+        count += 1
+        if count > MOST_VALUES:
+            raise NotParsed("aliases that stand for millions of values")
+        if isinstance(value, dict):
+            waiting += [*value, *value.values()]
+        elif isinstance(value, list | tuple | set):
+            waiting += value
+        elif isinstance(value, float) and not math.isfinite(value):
+            raise NotParsed(f"{value} is not a number")
