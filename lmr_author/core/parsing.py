@@ -36,12 +36,12 @@ def json_data(data: bytes | str, pairs: Callable[[list[tuple[str, Any]]], Any] |
         pairs: makes an object of its members, in place of dict.
     """
     try:
-        text = data.removeprefix("\ufeff") if isinstance(data, str) else data.decode("utf-8-sig")
+        text = data if isinstance(data, str) else data.decode(json.detect_encoding(data))
         return json.loads(text, parse_constant=_no_number, parse_float=_finite, object_pairs_hook=pairs)
     except json.JSONDecodeError as error:
         raise NotParsed(error.msg.lower(), error.lineno, error.colno) from error
     except UnicodeDecodeError as error:
-        raise NotParsed("not UTF-8") from error
+        raise NotParsed("not a text in UTF-8") from error
     except NotParsed:
         raise
     except ValueError as error:  # an integer of more than 4,300 digits

@@ -55,12 +55,13 @@ def info_readable(task: TaskView) -> Iterator[Problem]:
         return dict(members)
 
     try:
-        value = json_data(data, collect)
+        value = json_data(data.decode("utf-8-sig"), collect)
+    except UnicodeDecodeError:
+        yield Problem("not readable as JSON: it is not UTF-8", "save it as UTF-8 JSON", INFO)
+        return
     except NotParsed as error:
         where = f" (line {error.line}, column {error.column})" if error.line else ""
-        yield Problem(
-            f"not valid JSON: {error.reason}{where}", "correct it and save it as UTF-8", INFO, error.line
-        )
+        yield Problem(f"not valid JSON: {error.reason}{where}", "correct the syntax", INFO, error.line)
         return
     if not isinstance(value, dict):
         yield Problem(f"contains a JSON {_JSON_KINDS.get(type(value), 'number')}, not an object", hint, INFO)
