@@ -55,3 +55,10 @@ def test_the_year_beside_that_of_the_first_page(finished: Task, year: int, found
     info = finished.load_raw()
     files.write_json(finished.info_path, info | {"year": year})
     assert ("LMR107" in codes(finished)) == found
+
+
+def test_papers_and_records_of_strangers_end_no_check(finished: Task) -> None:
+    files.write_json(finished.provenance_path, {"paper": {"authors": ["", " ", ", Ada", "Somebody Else"]}})
+    (finished.root / "packing/paper.json").write_text('{"1": ' + "[" * 900 + '"x"' + "]" * 900 + "}")
+    found = codes(finished)
+    assert "LMR000" not in found and {"LMR105", "LMR106", "LMR107"} <= found

@@ -8,6 +8,7 @@ from lmr_author.core.files import is_lfs_pointer
 from lmr_author.core.parsing import NotParsed, json_data
 from lmr_author.core.task import INFO
 from lmr_author.proof.checks.base import Problem, check, did_you_mean
+from lmr_author.proof.checks.paper_text import texts_in
 from lmr_author.proof.leaks.tree import scan
 from lmr_author.proof.view import TaskView
 
@@ -57,19 +58,8 @@ def paper_readable(task: TaskView) -> Iterator[Problem]:
     except NotParsed:
         yield Problem("paper.json is not valid JSON", "make it from paper.pdf again", pages)
         return
-    if not isinstance(value, dict | list) or not _contains_text(value):
+    if not isinstance(value, dict | list) or not any(map(str.strip, texts_in(value))):
         yield Problem("paper.json contains no pages", 'write {"1": text of page 1, ...}', pages)
-
-
-def _contains_text(value: object) -> bool:
-    match value:
-        case dict():
-            return any(map(_contains_text, value.values()))
-        case list():
-            return any(map(_contains_text, value))
-        case str():
-            return bool(value.strip())
-    return False
 
 
 @check(

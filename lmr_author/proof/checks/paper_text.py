@@ -34,19 +34,20 @@ def paper_pages(task: TaskView) -> Mapping[int, str]:
         value.items() if isinstance(value, dict) else enumerate(value if isinstance(value, list) else [], 1)
     )
     numbered = ((int(key) if str(key).isdecimal() else at, part) for at, (key, part) in enumerate(parts, 1))
-    return {number: " ".join(_texts(part)) for number, part in sorted(numbered, key=lambda entry: entry[0])}
+    return {number: " ".join(texts_in(part)) for number, part in sorted(numbered, key=lambda entry: entry[0])}
 
 
-def _texts(value: object) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case list():
-            for part in value:
-                yield from _texts(part)
-        case dict():
-            for part in value.values():
-                yield from _texts(part)
+def texts_in(value: object) -> Iterator[str]:
+    """Yield the texts of a JSON document in their order, however deeply they are nested."""
+    waiting = [value]
+    while waiting:
+        match waiting.pop():
+            case str() as text:
+                yield text
+            case list() as parts:
+                waiting += reversed(parts)
+            case dict() as parts:
+                waiting += reversed(parts.values())
 
 
 @check(
@@ -157,4 +158,5 @@ def year_and_authors(task: TaskView) -> Iterator[Problem]:
 
 
 def _family_name(name: str) -> str:
-    return _letters((name.split(",")[0] if "," in name else name).split()[-1]) if name.strip() else ""
+    words = name.partition(",")[0].split()
+    return _letters(words[-1]) if words else ""

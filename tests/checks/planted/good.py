@@ -10,7 +10,10 @@ from lmr_author.core.task import Task
 from tests.example import PROVENANCE
 from tests.support import write_files
 
-PAPER = {"paper.pdf": "%PDF-1.5\n%%EOF\n", "paper.json": '{"1": "Beam Search Revisited. Abstract", "2": "Method"}\n'}
+PAPER = {
+    "paper.pdf": "%PDF-1.5\n%%EOF\n",
+    "paper.json": '{"1": "Beam Search Revisited. Abstract", "2": "Method"}\n',
+}
 
 DECODE = '''\
 # -*- coding: utf-8 -*-
