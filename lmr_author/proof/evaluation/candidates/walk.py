@@ -184,10 +184,11 @@ class Walk:
         for tag in _TAG.finditer(line):
             end = tag.end()
             name = tag["name"].lower()
+            is_in_words = bool(line[: tag.start()].strip() and line[end:].strip())
             if not tag["end"] and not self.thought:
                 self._flush()
                 self.thought, self._outside = name, len(self.parts)
-            elif tag["end"] and self.thought in ("", name):
+            elif tag["end"] and (self.thought == name or not (self.thought or is_in_words)):
                 self._flush()
                 # Thoughts whose first tag is missing began with the reply.
                 del self.parts[self._outside if self.thought else 0 :]
