@@ -141,6 +141,14 @@ def test_a_reply_is_judged_as_it_was_meant_or_refused(reply: dict[str, Any]) -> 
     assert not problem(reply)
 
 
+@pytest.mark.parametrize("first_tag", ["<think>\n", ""])
+def test_long_thoughts_leave_time_for_the_answer(first_tag: str) -> None:
+    broken = "def hinge(x, margin=1.0):\n    gap = margin - x)\n    return gap"
+    drafts = f"```python\n{broken}\n```\nHm, x = 1 and\n```python\n«draft»\n```\n" * 200
+    reply = {"text": f"{first_tag}{drafts}</think>\n```python\n«final»\n```\n", "must": "judged"}
+    assert not problem(reply)
+
+
 def main() -> None:
     """Print the figures of both halves, and the failures of the open one."""
     by_name = {reply["name"]: problem(reply) for reply in REPLIES}

@@ -17,9 +17,9 @@ _LEAST_PARSED = 1000
 _MAX_FENCES = 400
 _MAX_EDITS = 300
 _MAX_CLOSINGS = 30
-_MAX_CLOSINGS_IN_THOUGHTS = 4
-_MAX_ENDS = 40
+_MAX_ENDS = 10
 
+_LONG_QUOTES = ('"""', "'''")
 _QUOTE = "[\"'`]"
 _THOUGHTS = "think|thinking|reasoning|thought|thoughts|scratchpad"
 # Words about such tags have them in quotes; a fence may follow them.
@@ -119,14 +119,19 @@ class Walk:
         """Yield the line of each end that a fence may have, and what stands before it: code may have fences, too."""
         closing = re.compile(rf"{opening['fence']}{opening['fence'][-1]}*[ \t]*$")
         indent = "" if opening["before"].strip() else opening["before"]
-        left = _MAX_CLOSINGS_IN_THOUGHTS if self.thought else _MAX_CLOSINGS
+        left = _MAX_CLOSINGS
         content: list[str] = []
         for number in range(self._number, len(self._lines)):
             line = self._lines[number].removeprefix(indent)
             if end := closing.search(line):
-                yield number, "\n".join([*content, line[: end.start()]])
+                text = "\n".join([*content, line[: end.start()]])
+                yield number, text
                 left -= 1
-                if left == 0 or self._left < 0:
+                # Code has fences in comments and in strings of several lines alone.
+                is_inside = line.lstrip().startswith("#") or any(
+                    text.count(mark) % 2 for mark in _LONG_QUOTES
+                )
+                if not is_inside or left == 0 or self._left < 0:
                     return
             content.append(line)
         yield len(self._lines), "\n".join(content)
