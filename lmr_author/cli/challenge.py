@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -153,7 +153,7 @@ def _show_target(folder: Task, target: ChallengedTarget, answers: Sequence[Chall
     """Print how each answer to a function ended, and the recorded calls that ``--strengthen`` made cases, or not."""
     _say(f"{folder.name}  {target.target}", tone="bold")
     for answer in answers:
-        _show_answer(answer)
+        _show_answer(answer, target.versions)
     for case in target.added:
         text = f"{case.case}, call {case.call}, tells apart {listed(list(case.tells), 4)}"
         _say(text, "added:", "green", indent=2)
@@ -163,8 +163,10 @@ def _show_target(folder: Task, target: ChallengedTarget, answers: Sequence[Chall
         _say(text, "no case:", "yellow", indent=2)
 
 
-def _show_answer(answer: Challenger) -> None:
+def _show_answer(answer: Challenger, versions: Mapping[str, str]) -> None:
     """Print a line about an answer, and what is left to do about it."""
+    from lmr_author.runtime.environment.versions import in_words
+
     text = f"{answer.kind:<10}  {answer.name}: {answer.in_words}"
     if answer.settled:
         if answer.difference is not None:
@@ -176,6 +178,9 @@ def _show_answer(answer: Challenger) -> None:
     _say(text, mark, style, indent=2, hang=DETAILS)
     for line in filter(None, details(answer)):
         _say(line, indent=DETAILS, hang=DETAILS + 2)
+    if answer.lacks_api:  # which no tolerance helps
+        ran = in_words(versions) or "other versions"
+        _say(f"it may call what is not in {ran}: write it for these", indent=DETAILS, hang=DETAILS + 2)
     if answer.missing is not None:
         ui.diff(answer.missing.diff.splitlines(), indent=DETAILS + 2, stderr=False)
 
@@ -244,7 +249,8 @@ def _end(folder: Task, run: ChallengeRun, options: ChallengeOptions, named: list
         ui.then("next", *ui.repeated("--task", named), stderr=False)
     else:
         for kind, advice in ADVICE.items():
-            names = [answer.name for answer in record.open if answer.kind.value == kind]
+            of_kind = (answer for answer in record.open if answer.kind.value == kind)
+            names = [answer.name for answer in of_kind if not answer.lacks_api]
             if names:
                 words = ["lmr-author", "challenge", *named, "--accept", names[0], "--reason", "TEXT"]
                 ui.hint(f"{advice}: {shlex.join(words)}", indent=2, stderr=False)

@@ -55,6 +55,7 @@ REWRITES = {
     "rounded": "return [round(value / step) * step + 2e-6 for value in values]",
     "reversed": "return [round(value / step) * step for value in values][::-1]",
     "wrong": "return [value // step * step for value in values]",
+    "newer-api": "return [round(value / step) * step for value in values.mT]",
 }
 """`ties-up` differs from the golden at a tie alone, of which no paper says anything."""
 

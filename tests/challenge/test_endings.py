@@ -26,6 +26,7 @@ ENDINGS = {
     "rounded": Ending.FAILS,
     "reversed": Ending.FAILS,
     "wrong": Ending.FAILS,
+    "newer-api": Ending.FAILS,
 }
 
 
@@ -47,7 +48,7 @@ def test_what_has_to_fail_and_fails_is_settled(challenged: Challenged) -> None:
         "other-function",
     }
     assert challenged.before.count(Kind.MISREADING) == (1, 6)
-    assert challenged.before.count(Kind.REWRITE) == (2, 5)
+    assert challenged.before.count(Kind.REWRITE) == (2, 6)
 
 
 def test_the_call_that_tells_a_misreading_apart_is_named_with_the_difference(challenged: Challenged) -> None:
@@ -95,6 +96,14 @@ def test_how_far_a_rewrite_is_off_is_said(challenged: Challenged) -> None:
     assert rounded.difference is not None
     assert rounded.difference.message.startswith("value[0]: ")
     assert "allowed: rtol 1e-07" in rounded.difference.message
+
+
+def test_a_missing_api_is_told_from_another_result(challenged: Challenged) -> None:
+    lacking = [one.name for one in challenged.before.answers if one.lacks_api]
+    assert lacking == ["newer-api"]
+    difference = answer(challenged.before, "newer-api").difference
+    assert difference is not None and difference.raised == "AttributeError"
+    assert challenged.before.targets[0].versions["python"].startswith("3.")
 
 
 def test_why_an_answer_cannot_be_run_is_said(challenged: Challenged) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +164,8 @@ def test_the_verb_shows_what_is_open_and_what_comes_next(challenged: Challenged,
     assert done.code == 1
     assert "misreading  floor: fails on case_" in done.out
     assert "given by no recorded call: step" in done.out
+    shown_text = " ".join(done.out.split())
+    assert re.search(r"AttributeError: .*it may call what is not in Python 3[.\d]+", shown_text), shown_text
     assert f"next: lmr-author challenge {task.root} --python {PLAIN_PYTHON} --strengthen" in done.out
     shown = lmr_forked("challenge", task.root, *place, "--format", "json", cwd=tmp_path).json()
     assert shown["resumed"] == len(shown["answers"])

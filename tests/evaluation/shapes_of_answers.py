@@ -500,7 +500,7 @@ def body_without_a_fence(answer: Answer) -> str:
 
 @shape()
 def decorated(answer: Answer) -> str:
-    return fenced(f"import functools\n\n\n@functools.cache\n{answer.code}")
+    return fenced(f"@(lambda function: function)\n{answer.code}")
 
 
 @shape()

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from lmr_author.core.code import Module, find
 from lmr_author.core.task import Target
-from lmr_author.proof.evaluation.candidates.answer import Invalid
 from lmr_author.proof.evaluation.candidates.fitting import Fitted, Slot, fit
+from lmr_author.proof.evaluation.candidates.reply import Invalid
 
 GOAL = '''\
 # coding: utf-8
@@ -190,13 +190,38 @@ def test_edits_elsewhere_are_reported_and_not_applied(answer: str, said: str) ->
 @pytest.mark.parametrize(
     "answer",
     [
-        "@staticmethod\n" + FUNCTION,
-        FUNCTION.replace("margin=1.0", "margin=2.0"),
-        "async " + FUNCTION,
+        "@np.vectorize\n" + FUNCTION,
+        FUNCTION.replace("margin=1.0", "margin"),
+        FUNCTION.replace("x,", "x: float,").replace("):", ") -> float:"),
     ],
 )
 def test_decorators_and_the_signature_stay_those_of_the_task(answer: str) -> None:
     assert fitted(answer).data.decode() == replaced(BODY)
+
+
+@pytest.mark.parametrize(
+    ("answer", "seen"),
+    [
+        (FUNCTION.replace("margin=1.0", "margin=2.0"), "changes the default of margin: 2.0"),
+        ("async " + FUNCTION, "asynchronous"),
+        (
+            "@np.vectorize\n@np.frompyfunc\n" + FUNCTION,
+            "adds a decorator below those of hinge: @np.frompyfunc",
+        ),
+    ],
+)
+def test_another_signature_is_refused(answer: str, seen: str) -> None:
+    with pytest.raises(Invalid, match=seen):
+        fitted(answer)
+
+
+def test_a_decorator_that_the_answer_adds_is_applied_with_what_it_uses() -> None:
+    answer = f"import functools\n\ndef twice(f):\n    return f\n\n@twice\n@np.vectorize\n{FUNCTION}"
+    found = fitted(answer)
+
+    assert "\n\n@twice\n@np.vectorize\ndef hinge" in found.data.decode()
+    assert found.kept == ("twice",)
+    assert found.data.decode().splitlines()[found.line - 1].startswith("def hinge")
 
 
 @pytest.mark.parametrize("answer", ["def hinge(x, margin=1.0):\n    raise NotImplementedError\n", GOAL])

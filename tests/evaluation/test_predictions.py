@@ -11,8 +11,8 @@ import pytest
 from lmr_author.core import code
 from lmr_author.core.task import Target, Task
 from lmr_author.proof.evaluation.candidates import predictions
-from lmr_author.proof.evaluation.candidates.answer import Invalid
 from lmr_author.proof.evaluation.candidates.fitting import Fitted, Slot, fit
+from lmr_author.proof.evaluation.candidates.reply import Invalid
 from tests.evaluation.foreign import foreign_task
 from tests.evaluation.made import MASKED
 

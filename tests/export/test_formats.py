@@ -54,6 +54,7 @@ def test_the_agents_bundle_has_nothing_of_the_solution(example: Task) -> None:
     assert not [line for line in solution_lines(example) if line in text]
     document = json.loads((bundle / "task.json").read_text())
     assert (document["sound"], document["review"]) == (True, "not reviewed")
+    assert document["versions"] == {"python": "3.12", "torch": "2.10.0", "numpy": "2.4.2"}
 
 
 def test_lmr_benchs_tree_has_both_spellings_and_no_records(example: Task) -> None:
@@ -80,7 +81,11 @@ def test_harbor_gets_one_task_for_each_implementation(example: Task) -> None:
     assert config["metadata"]["sound"] is True
     assert "ARG BASE_IMAGE=registry.example/base:1\n" in (folder / "environment" / "Dockerfile").read_text()
     assert not [path for path in (folder / "environment").rglob("*") if SECRET.search(path.name)]
-    assert "rating_margin_loss" in (folder / "instruction.md").read_text()
+    instruction = (folder / "instruction.md").read_text()
+    assert "rating_margin_loss" in instruction
+    assert (
+        "It runs with Python 3.12 and NumPy 2.4.2." in instruction
+    )  # nothing is known of that base's PyTorch
     inputs = {path.name for path in (folder / "tests" / "job").rglob("*") if path.is_file()}
     assert inputs and not [name for name in inputs if name.startswith("expected")]
 

@@ -43,6 +43,23 @@ def test_each_input_shows_its_part(softplus: Task, given: str, shown: list[str],
     assert [part for part in [*hidden, GOLDEN] if part in text] == []
 
 
+def test_a_model_and_an_agent_are_told_the_versions(softplus: Task) -> None:
+    info = softplus.load()
+    repository = ModelInput.parse("repository")
+
+    def texts(base_image: str = "") -> list[str]:
+        agent = prompts.agent(softplus, info, info.implementations[0], repository, base_image)
+        return [prompt(softplus, "repository").text, agent]
+
+    softplus.dockerfile.write_text("FROM debian:12\n")
+    softplus.lock.write_text("# nothing\n")
+    assert not any("runs with" in text for text in texts())
+    softplus.dockerfile.write_text("FROM pytorch/pytorch:1.10.0-cuda11.3-cudnn8-runtime\n")
+    softplus.lock.write_text("# for Python 3.7; PyTorch and CUDA are the base image's\nnumpy==1.21.6\n")
+    assert all("It runs with Python 3.7, PyTorch 1.10.0 and NumPy 1.21.6." in text for text in texts())
+    assert "PyTorch 2.6.0 and" in texts("pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime")[1]
+
+
 def test_the_pages_are_pictures(softplus: Task) -> None:
     shown = prompt(softplus, "pages+goal").pictures
     assert len(shown) == 5 and all(png.startswith(b"\x89PNG") for png in shown)

@@ -47,6 +47,9 @@ class Ending(StrEnum):
     WAITING = "waiting"
 
 
+LACKING = ("AttributeError", "ImportError", "ModuleNotFoundError", "TypeError")
+"""Exceptions of code that calls what another version of a library has."""
+
 IN_WORDS = {
     Ending.FAILS: "fails",
     Ending.PASSES: "passes",
@@ -76,11 +79,13 @@ class CallDifference(Record):
         call: number of the recorded call.
         case: name of its case; "" for a call that is none.
         message: the part and its difference in words, with its size and the tolerance.
+        raised: type of the exception that the answer raised where the golden returned; "" for none.
     """
 
     call: Count
     case: str = ""
     message: str = ""
+    raised: str = ""
 
 
 @dataclass(frozen=True)
@@ -155,6 +160,12 @@ class Challenger(Record):
     digest: str = ""
 
     @property
+    def lacks_api(self) -> bool:
+        """True for a rewrite that raises as code does that calls what its environment's versions do not have."""
+        raised = self.difference.raised if self.difference else ""
+        return self.kind is Kind.REWRITE and not self.settled and raised in LACKING
+
+    @property
     def in_words(self) -> str:
         """Its ending for people."""
         return IN_WORDS[self.ending]
@@ -208,6 +219,7 @@ class ChallengedTarget(Record):
         golden: SHA-256 of the golden file.
         added: calls that `--strengthen` made cases.
         left_out: calls that it did not.
+        versions: of Python, PyTorch and NumPy that answers ran with last.
     """
 
     index: Index
@@ -216,6 +228,7 @@ class ChallengedTarget(Record):
     golden: Digest
     added: tuple[AddedCase, ...] = ()
     left_out: tuple[LeftOutCall, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,6 +19,7 @@ from lmr_author.core.task.record import Digest, Record, Text
 from lmr_author.core.texts import shortened
 from lmr_author.release.export.output import render
 from lmr_author.release.models import prompts
+from lmr_author.runtime.environment.versions import find_versions, in_words
 from lmr_author.runtime.replay.staging import read_golden
 
 REPLIES = "challenge-replies"
@@ -98,6 +99,7 @@ def _prompt(task: Task, info: TaskInfo, target: Implementation, kind: Kind) -> s
     golden = code.Module.parse(read_golden(task, target), target.golden_file)
     function = code.statement_text(golden, code.find(golden, target.target).node)
     context = prompts.beside(task, info, target)
+    versions_in_image = in_words(find_versions(task))
     question = render(f"challenge/{kind}.md.j2", item=target, number=NUMBER[kind])
 
     def write(pages: Sequence[prompts.Page], cut: str) -> str:
@@ -109,6 +111,7 @@ def _prompt(task: Task, info: TaskInfo, target: Implementation, kind: Kind) -> s
             files=context,
             pages=pages,
             cut=cut,
+            versions=versions_in_image,
         )
         return f"{material}\n{question}"
 

@@ -19,7 +19,7 @@ from lmr_author.core.task import Progress, Task
 from lmr_author.core.task import challenge as stored
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.challenge import Acceptance, Challenge, ChallengedTarget, Challenger, Ending, Kind
-from lmr_author.proof.evaluation.candidates.answer import Invalid
+from lmr_author.proof.evaluation.candidates.reply import Invalid
 from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions, TaskScorer
 from lmr_author.release.challenge import answers as given
 from lmr_author.release.challenge.strengthen import strengthen
@@ -243,6 +243,9 @@ class Round:
 
     def run(self, trials: Trials) -> None:
         """Run the answers that wait."""
+        named = self.scorer.environment
+        versions = {name: str(named[name]) for name in ("python", "torch", "numpy") if name in named}
+        self.log.keep_target(replace(self._facts(), versions=versions))
         passing = []
         for answer in self._waiting:
             ended = self._on_cases(trials, answer)

@@ -15,9 +15,9 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Progress
 from lmr_author.core.task.challenge import CallDifference, Challenger, Missing
 from lmr_author.core.task.recording import Case
-from lmr_author.proof.evaluation.candidates.answer import Invalid
 from lmr_author.proof.evaluation.candidates.fitting import Fitted
 from lmr_author.proof.evaluation.candidates.predictions import Prediction
+from lmr_author.proof.evaluation.candidates.reply import Invalid
 from lmr_author.proof.evaluation.candidates.run import retried
 from lmr_author.proof.evaluation.candidates.scorer import Scorer
 from lmr_author.proof.evaluation.judges import RecordingJudge
@@ -29,6 +29,7 @@ from lmr_author.runtime.sandbox.base import ExecResult
 
 Result = TypeVar("Result")
 _ID = "candidate"
+_LONGEST_NAME = 100
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,9 @@ class Trial:
         if not self.failing:
             return None
         case = self.failing[0]
-        return CallDifference(case.call, case.name if is_case else "", self.differs(case)[0])
+        error = self.replay.of(_ID, case.name).error
+        raised = str(error.get("type", ""))[:_LONGEST_NAME]
+        return CallDifference(case.call, case.name if is_case else "", self.differs(case)[0], raised)
 
 
 class Trials:

@@ -12,6 +12,7 @@ from lmr_author.core import files
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Implementation, Task, provenance
 from lmr_author.release.export.options import Exportable
+from lmr_author.runtime.environment.versions import find_versions
 from lmr_author.runtime.replay.staging import copy_tree
 from lmr_author.runtime.sandbox.docker_build import with_base
 
@@ -33,7 +34,7 @@ def write_bundle(exportable: Exportable, folder: Path, base_image: str = "") -> 
     repository = exportable.task.repository(exportable.info)
     copy_tree(repository, folder / repository.name, {}, with_tests=False)
     copy_environment(exportable.task, folder, base_image)
-    files.write_json(folder / "task.json", agent_document(exportable))
+    files.write_json(folder / "task.json", agent_document(exportable, base_image))
 
 
 def copy_environment(task: Task, folder: Path, base_image: str = "") -> None:
@@ -76,8 +77,8 @@ def with_base_image(dockerfile: str, image: str) -> str:
     return with_base(dockerfile, image)
 
 
-def agent_document(exportable: Exportable) -> dict[str, Any]:
-    """Return ``task.json``: the paper and, for each implementation, what to write where."""
+def agent_document(exportable: Exportable, base_image: str = "") -> dict[str, Any]:
+    """Return ``task.json``: the paper, the versions in the image, and for each implementation what to write where."""
     info = exportable.info
     return {
         "instance_id": info.instance_id,
@@ -85,6 +86,7 @@ def agent_document(exportable: Exportable) -> dict[str, Any]:
         "folder_name": exportable.task.name,
         "repo_folder_name": info.repo_folder_name,
         "implementations": [_without_hidden(implementation) for implementation in info.implementations],
+        "versions": find_versions(exportable.task, base_image),
         # Not why: a finding can say where the solution is.
         "sound": not exportable.problems,
         "review": exportable.review,

@@ -23,6 +23,7 @@ from lmr_author.proof.evaluation.bench import find_twins
 from lmr_author.release.export.agent import copying, write_bundle
 from lmr_author.release.export.options import Exportable, ExportOptions
 from lmr_author.release.export.output import render
+from lmr_author.runtime.environment.versions import find_versions, in_words
 from lmr_author.runtime.probe import definitions
 from lmr_author.runtime.replay import judging, replaying, staging
 
@@ -73,6 +74,7 @@ def _write_texts(
         "slug": re.sub(r"[^a-z0-9]+", "-", target.name.lower()).strip("-"),
         "repository": staging.tree_path(exportable.info),
         "uid": AGENT_UID,
+        "versions": in_words(find_versions(exportable.task, options.base_image)),
         "verifier_seconds": 2 * plan["seconds"] + 120,
         "judged_by": "hand-written test" if "script" in plan else "recorded cases",
         "publication": options.publication,

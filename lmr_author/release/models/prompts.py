@@ -19,6 +19,7 @@ from lmr_author.release.analysis.model_input import ModelInput
 from lmr_author.release.analysis.observations import GRADES as SHORT
 from lmr_author.release.export.output import render
 from lmr_author.release.review.score import Candidate
+from lmr_author.runtime.environment.versions import find_versions, in_words
 from lmr_author.runtime.replay.staging import tree_path
 
 CHARACTERS = 3.5
@@ -71,6 +72,7 @@ def prompting(
             files=shown_files,
             goal_given=bool(shown_files),
             signature=signature(task, info, implementation),
+            versions=in_words(find_versions(task)),
         )
 
     text, cut = fit_pages(pages(task, info) if "paper" in model_input else [], tokens, write)
@@ -95,8 +97,14 @@ def fit_pages(
     return text, cut
 
 
-def agent(task: Task, info: TaskInfo, implementation: Implementation, model_input: ModelInput) -> str:
-    """Write the instruction of an agent."""
+def agent(
+    task: Task,
+    info: TaskInfo,
+    implementation: Implementation,
+    model_input: ModelInput,
+    base_image: str = "",
+) -> str:
+    """Write the instruction of an agent. ``base_image``: of its container, in place of the Dockerfile's."""
     repository = tree_path(info)
     return render(
         "models/agent.md.j2",
@@ -107,6 +115,7 @@ def agent(task: Task, info: TaskInfo, implementation: Implementation, model_inpu
         repository=repository,
         path=f"{repository}/{implementation.goal_file}",
         signature=signature(task, info, implementation),
+        versions=in_words(find_versions(task, base_image)),
     )
 
 

@@ -169,7 +169,16 @@ def _answer(state: TaskState) -> str:
 
 def _prediction(state: TaskState) -> Prediction:
     about = state.metadata
-    return Prediction(about["task"], about["index"], str(state.model), "", state.epoch, code=_answer(state))
+    is_file = state.store.get(logs.ANSWER) is not None
+    return Prediction(
+        about["task"],
+        about["index"],
+        str(state.model),
+        "",
+        state.epoch,
+        code=_answer(state),
+        is_file=is_file,
+    )
 
 
 def _judge(

@@ -138,11 +138,11 @@ def agent(
         context = folder / (
             f"{owner.name}-{model_input.name}" + (f"-{implementation.index}" if alone else "")
         )
+        base_image = options.get("base_image", "")
         try:
             if not context.exists():
-                base_image = options.get("base_image", "")
                 images.add(write_image(owner, info, implementation, model_input, base_image, context))
-            text = prompts.agent(owner, info, implementation, model_input)
+            text = prompts.agent(owner, info, implementation, model_input, base_image)
         except (LmrError, OSError) as error:
             samples.append(_broken(about, error))
             continue
@@ -180,7 +180,7 @@ def answers(tasks: str, predictions: str, **options: Any) -> InspectTask:
         implementation = owner.load().implementation(prediction.index)
         about = _about(owner, implementation, prediction.setting, prediction.input)
         about["model"], about["sample"] = prediction.model, prediction.sample
-        about["answer"] = prediction.code
+        about["answer"], about["is_file"] = prediction.code, prediction.is_file
         parts = ("task", "index", "model", "setting", "input", "sample")
         name = "/".join(str(about[part]) for part in parts)
         samples.append(Sample(implementation.instruction, id=name, metadata=about))
@@ -239,6 +239,8 @@ def given_answer() -> Solver:
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         state.output = ModelOutput.from_content(state.metadata["model"], state.metadata["answer"])
+        if state.metadata["is_file"]:
+            store().set(logs.ANSWER, state.metadata["answer"])
         return state
 
     return solve

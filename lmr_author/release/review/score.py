@@ -219,7 +219,7 @@ def _fitted(task: Task, prediction: Prediction, masked: Implementation) -> Fitte
     goal = Module.parse(task.goal(info, masked).read_bytes(), masked.goal_file)
     others = tuple(other.qualname for other in info.implementations if other.index != masked.index)
     slot = Slot(goal, methods(goal, find(goal, masked.target)), others=others)
-    return fit(prediction.code, slot)
+    return fit(prediction.code, slot, is_file=prediction.is_file)
 
 
 def _unindented(module: Module, definition: Definition) -> str:

@@ -104,11 +104,11 @@ def choose_base(needs: Needs, image: str | None = None, python: str | None = Non
     if python is not None and not re.fullmatch(r"3\.\d{1,2}", python):
         old = "a task's code runs in Python 3; " if re.fullmatch(r"2(\.\d+)*", python) else ""
         raise LmrError(f"not a Python version: {python!r}", f"{old}give major and minor, like 3.11")
-    chosen = _choose(needs) if image is None else _known_image(image)
+    chosen = _choose(needs) if image is None else known_image(image)
     return chosen if python is None else replace(chosen, python=python, python_certain=True)
 
 
-def _known_image(image: str) -> BaseImageOrigin:
+def known_image(image: str) -> BaseImageOrigin:
     """Return an image that was given, with the facts that the table has about its tag."""
     reason, tag = "given by the annotator", _TAG.search(image)
     release = _release_of(tag[1]) if tag else None

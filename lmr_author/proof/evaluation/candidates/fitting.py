@@ -21,10 +21,12 @@ from lmr_author.core.code import (
     each,
     find,
     first_line,
+    indent_of,
     insert_above,
     is_generator,
     is_main_guard,
     parse,
+    region,
     region_bytes,
     root_name,
     splice_regions,
@@ -33,9 +35,16 @@ from lmr_author.core.code import (
 )
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Target
-from lmr_author.proof.evaluation.candidates.answer import Block, Invalid, Reply, read
+from lmr_author.proof.evaluation.candidates.answer import read
+from lmr_author.proof.evaluation.candidates.meaning import (
+    new_decorators,
+    own_nodes,
+    require_last,
+    require_not_bound_again,
+    require_same_header,
+)
+from lmr_author.proof.evaluation.candidates.reply import Block, Invalid, Reply
 
-_SCOPES = ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 _DECLARATIONS = FunctionNode | ast.ClassDef | ast.Import | ast.ImportFrom
 
 
@@ -89,13 +98,25 @@ class Slot:
         return self.given or self.goal
 
 
-def fit(answer: str, slot: Slot) -> Fitted:
-    """Fit the text of an answer. Raises Invalid: not Python, or without the function."""
-    reply = read(answer, slot.shown, slot.targets)
+def fit(answer: str, slot: Slot, *, is_file: bool = False) -> Fitted:
+    """Fit the text of an answer.
+
+    Raises Invalid: not Python, without the function, or with something that makes it another one.
+
+    Args:
+        is_file: it is the goal file that an agent left, and no reply.
+    """
+    reply = read(answer, slot.shown, slot.targets, is_file=is_file)
     answers = {target: pair for target in slot.targets if (pair := reply.function(target))}
+    for target, (source, own) in answers.items():
+        require_last(reply, source, own.function, target.name)
+        require_same_header(target, own)
+        require_not_bound_again(reply, source, own, target, slot.shown)
+    decorators = {target: new for target, (_, own) in answers.items() if (new := new_decorators(target, own))}
     body = None if answers else _body(reply, slot)
     if body is not None:
         block, nodes = body, [_as_function(body)]
+        require_last(reply, block, nodes[0], "")
         regions = {slot.targets[0]: body_of(body.module, body.statements, slot.goal, slot.targets[0])}
     elif answers:
         block = next(reversed(answers.values()))[0]
@@ -105,13 +126,13 @@ def fit(answer: str, slot: Slot) -> Fitted:
             for target, (source, own) in answers.items()
         }
     else:
-        raise Invalid(reply.problem or _nothing(reply, slot))
+        raise Invalid(reply.unread[-1].message if reply.unread else _nothing(reply, slot))
     extras = _Extras(reply, slot, block, nodes)
     extras.add_what_is_used()
     dropped = [f"changes {path}" for path in reply.elsewhere]
     dropped += extras.dropped() if answers else ()
     dropped += [f"{target.qualname} is not in the answer" for target in slot.targets if target not in regions]
-    spliced, line = _spliced(slot.goal, regions, extras.added)
+    spliced, line = _spliced(slot.goal, regions, decorators, extras.added)
     return Fitted(
         data=spliced,
         line=line,
@@ -147,7 +168,7 @@ def _is_aside(statement: ast.stmt) -> bool:
 
 
 def _gives(block: Block) -> bool:
-    returns = any(isinstance(node, ast.Return) for node in _own_nodes(block.statements))
+    returns = any(isinstance(node, ast.Return) for node in own_nodes(block.statements))
     return returns or is_generator(_as_function(block))
 
 
@@ -159,13 +180,19 @@ def _as_function(block: Block) -> FunctionNode:
 
 
 def _spliced(
-    goal: Module, regions: dict[Definition, bytes], added: Mapping[str, Sequence[str]]
+    goal: Module,
+    regions: Mapping[Definition, bytes],
+    decorators: Mapping[Definition, Sequence[str]],
+    added: Mapping[str, Sequence[str]],
 ) -> tuple[bytes, int]:
     """Return the goal file with other bodies and with what is added, and the line of the first target."""
     first = next(iter(regions))
     owned = next((target for target in regions if target.class_name), first)
     try:
         spliced = Module.parse(splice_regions(goal, regions), goal.name)
+        for target, names in decorators.items():
+            function = find(spliced, Target(goal.name, target.qualname, nth=target.nth))
+            spliced = Module.parse(_decorated(spliced, function, names), goal.name)
         for scope, texts in added.items():
             target = owned if scope else first
             function = find(spliced, Target(goal.name, target.qualname, nth=target.nth))
@@ -173,6 +200,14 @@ def _spliced(
         return spliced.data, find(spliced, Target(goal.name, first.qualname, nth=first.nth)).line
     except LmrError as error:
         raise Invalid(f"the answer does not fit into {goal.name}: {error.message}") from error
+
+
+def _decorated(module: Module, function: Definition, names: Sequence[str]) -> bytes:
+    line = first_line(function.node)
+    indent, newline = indent_of(module.line_text(line)), region(module, function).newline
+    at = module.byte_offset(module.line_start(line))
+    text = "".join(f"{indent}@{name}{newline}" for name in names)
+    return module.data[:at] + module.encode(text) + module.data[at:]
 
 
 class _Extras:
@@ -223,8 +258,9 @@ class _Extras:
         blocks = list(self._statements)
         own = blocks.index(self._block)
         order = [self._block, *reversed(blocks[:own]), *blocks[own + 1 :]]
-        # Of the target only the body is new: a decorator, default or annotation of the answer is not applied.
-        waiting = [use for node in self._nodes for use in self._uses(node, node.body)]
+        # Of the target only body and decorators are new: an annotation of the answer is not applied.
+        parts = ((node, [*node.decorator_list, *node.body]) for node in self._nodes)
+        waiting = [use for node, own in parts for use in self._uses(node, own)]
         wanted: set[tuple[str, str]] = set()
         while waiting:
             scope, name = waiting.pop()
@@ -305,24 +341,14 @@ def _scoped_name(scope: str, name: str) -> str:
     return f"{scope}.{name}" if scope else name
 
 
-def _own_nodes(statements: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Yield the nodes of statements that run with them: not those inside functions, classes and comprehensions."""
-    stack = list(statements)
-    while stack:
-        node = stack.pop()
-        yield node
-        if not isinstance(node, FunctionNode | ast.ClassDef | _SCOPES):
-            stack.extend(ast.iter_child_nodes(node))
-
-
 def _bound(statements: Iterable[ast.AST]) -> set[str]:
     """Return the names that statements bind at their own level."""
-    return set(bindings(_own_nodes(statements)))
+    return set(bindings(own_nodes(statements)))
 
 
 def _changed(statements: Iterable[ast.AST]) -> set[str]:
     """Return the names that statements bind, and those whose attributes or items they set."""
-    parts = (node for node in _own_nodes(statements) if isinstance(node, ast.Attribute | ast.Subscript))
+    parts = (node for node in own_nodes(statements) if isinstance(node, ast.Attribute | ast.Subscript))
     return _bound(statements) | {root_name(node) for node in parts if isinstance(node.ctx, ast.Store)}
 
 

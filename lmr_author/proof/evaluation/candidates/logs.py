@@ -92,6 +92,7 @@ def _read_sample(log: EvalLog, sample: EvalSample) -> Answer:
     answer["sample"] = about.get("sample") or sample.epoch
     if sample.error is None:
         answer["code"] = sample.store.get(ANSWER, sample.output.completion)
+        answer["is_file"] = ANSWER in sample.store
     scores = sample.scores or {}
     if "unit_test" in scores:
         answer["outcome"] = (scores["unit_test"].metadata or {}).get("outcome", "infrastructure")
@@ -144,6 +145,7 @@ def _read_trial(path: Path) -> Answer:
         "setting": "agent",
         "input": "repository",
         "code": _read_artifact(path.parent / "artifacts"),
+        "is_file": True,
         "outcome": outcome,
     }
 

@@ -37,6 +37,7 @@ class Prediction:
         sample: number of the answer among those of one model to one implementation, from 1; 0 before it is known.
         code: the answer as text: a reply, a patch of the repository, or the goal file that an agent left.
         setting, input: how the model was asked, and with what, as in a log; "" when not given.
+        is_file: the code is the goal file that an agent left, and no reply.
         kind, about: what it is meant to be, as ``misreading``, and what is special about it, for ``challenge``.
     """
 
@@ -48,6 +49,7 @@ class Prediction:
     code: str = ""
     setting: str = ""
     input: str = ""
+    is_file: bool = False
     kind: str = ""
     about: str = ""
 
@@ -173,6 +175,7 @@ class _Line(msgspec.Struct):
     model_patch: str | msgspec.UnsetType | None = msgspec.UNSET
     setting: str | None = None
     input: str | None = None
+    is_file: bool = False
     kind: str | None = None
     about: str | None = None
 
@@ -196,6 +199,7 @@ def _prediction(data: Any, where: str) -> Prediction:
         code=line.code or line.model_patch or "",
         setting=line.setting or "",
         input=line.input or "",
+        is_file=line.is_file,
         kind=line.kind or "",
         about=line.about or "",
     )
@@ -221,7 +225,7 @@ def _from_folder(root: Path, tasks: Mapping[str, TaskInfo]) -> Iterator[Predicti
                 where = folder.relative_to(root)
                 model = "/".join(where.parts[:-1]) or root.resolve().name
                 for index, text in goals.items():
-                    yield Prediction(task, index, model, where.as_posix(), code=text)
+                    yield Prediction(task, index, model, where.as_posix(), code=text, is_file=True)
 
 
 def _goal_text(repository: Path, goal_file: str) -> str:

@@ -20,10 +20,10 @@ from lmr_author.core.task import Progress, Task, TaskInfo
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.recording import Case
 from lmr_author.proof.evaluation.bench import Bench
-from lmr_author.proof.evaluation.candidates.answer import Invalid
 from lmr_author.proof.evaluation.candidates.fitting import Fitted, Slot, fit
 from lmr_author.proof.evaluation.candidates.hostile import Hiding, suspicions
 from lmr_author.proof.evaluation.candidates.predictions import Prediction
+from lmr_author.proof.evaluation.candidates.reply import Invalid
 from lmr_author.proof.evaluation.candidates.results import CandidateResult
 from lmr_author.proof.evaluation.evaluate import Resolved, resolve
 from lmr_author.proof.evaluation.judges import Judge, RecordingJudge, ScriptJudge
@@ -173,7 +173,7 @@ class Scorer:
 
     def fit(self, prediction: Prediction) -> Fitted:
         """Return a prediction in its place. Raises Invalid."""
-        return fit(prediction.code, self._slot)
+        return fit(prediction.code, self._slot, is_file=prediction.is_file)
 
     @cached_property
     def _slot(self) -> Slot:
@@ -218,7 +218,11 @@ class TaskScorer:
             "probe": _probe_digest(),
             "task": self.content,
             "index": prediction.index,
-            "answer": files.sha256_bytes(f"code\0{prediction.code}".encode("utf-8", "surrogatepass")),
+            "answer": files.sha256_bytes(
+                f"{'file' if prediction.is_file else 'code'}\0{prediction.code}".encode(
+                    "utf-8", "surrogatepass"
+                )
+            ),
             "environment": dict(self.environment),
             "options": self.options.that_matter,
         }

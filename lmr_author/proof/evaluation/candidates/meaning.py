@@ -1,0 +1,163 @@
+"""Refuse answers in which more than the function's body says what it does: only the body is put into the task."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterable, Iterator
+
+from lmr_author.core.code import (
+    Definition,
+    FunctionNode,
+    Module,
+    bindings,
+    each,
+    is_main_guard,
+    root_name,
+    walk,
+)
+from lmr_author.proof.evaluation.candidates.reply import Block, Invalid, Reply, flat
+
+_INNER = (
+    FunctionNode | ast.ClassDef | ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+)
+
+
+def own_nodes(statements: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Yield the nodes of statements that run with them: not those inside functions, classes and comprehensions."""
+    stack = list(statements)
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, _INNER):
+            stack.extend(ast.iter_child_nodes(node))
+
+
+def require_last(reply: Reply, block: Block, function: FunctionNode, name: str) -> None:
+    """Refuse a function of a block if the reply goes on with one that cannot be read, or with lines that change it.
+
+    Args:
+        name: of the function; "" for a body alone.
+    """
+    number = reply.blocks.index(block)
+    for unread in reply.unread:
+        if unread.name == name and unread.number > number:
+            raise Invalid(unread.message)
+    for later in reply.blocks[number + 1 :]:
+        if line := _changed_line(later, block, function, name):
+            raise Invalid(f"the answer changes its code in a way that says not where: {line!r}")
+
+
+def _changed_line(later: Block, block: Block, function: FunctionNode, name: str) -> str:
+    """Return a line of a part of a function that a version of it does not have; "" for other code, as its usage."""
+    nodes = list(own_nodes(later.statements))
+    used = {node.id for node in nodes if isinstance(node, ast.Name)}
+    if name in used or any(isinstance(node, FunctionNode | ast.ClassDef) for node in nodes):
+        return ""
+    bound = {node.id for node in each(function, ast.Name) if isinstance(node.ctx, ast.Store)}
+    known = {node.id for node in each(function, ast.Name)} | {node.arg for node in each(function, ast.arg)}
+    is_return = any(isinstance(node, ast.Return | ast.Yield | ast.YieldFrom) for node in nodes)
+    is_step = bool(bound & set(bindings(nodes))) and used <= known | set(vars(builtins))
+    if not (is_return or is_step):
+        return ""
+    there = {line.strip() for line in block.module.text.split("\n")}
+    lines = [line.strip() for line in later.module.text.split("\n") if line.strip() not in ("if True:", "")]
+    new = [line for line in lines if line not in there and "NotImplementedError" not in line]
+    return next(iter(new), "")
+
+
+def require_same_header(target: Definition, own: Definition) -> None:
+    """Refuse a function with other defaults than the task's, or of another kind."""
+    if isinstance(target.node, ast.AsyncFunctionDef) != isinstance(own.node, ast.AsyncFunctionDef):
+        raise Invalid(f"{own.name} is asynchronous in the answer or in the task, and not in both")
+    given = _defaults(target.function.args)
+    for name, default in _defaults(own.function.args).items():
+        if given.get(name, default) != default:
+            raise Invalid(f"the answer changes the default of {name}: {default[:60]}")
+
+
+def new_decorators(target: Definition, own: Definition) -> list[str]:
+    """Return the decorators above those of the task that an answer adds. Raises Invalid for one below them."""
+    wanted, written = (list(map(ast.unparse, part.node.decorator_list)) for part in (target, own))
+    added = [decorator for decorator in written if decorator not in wanted]
+    if added != written[: len(added)]:
+        raise Invalid(f"the answer adds a decorator below those of {own.name}: @{added[-1][:60]}")
+    return added
+
+
+def _defaults(arguments: ast.arguments) -> dict[str, str]:
+    """Return the defaults of parameters by their names."""
+    plain = [*arguments.posonlyargs, *arguments.args]
+    pairs = [*zip(reversed(plain), reversed(arguments.defaults), strict=False)]
+    pairs += [
+        (name, value)
+        for name, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+        if value
+    ]
+    return {parameter.arg: ast.unparse(value) for parameter, value in pairs}
+
+
+def require_not_bound_again(
+    reply: Reply, block: Block, own: Definition, target: Definition, goal: Module
+) -> None:
+    """Refuse a function that is defined under a condition, or whose name gets another value behind it.
+
+    What the goal file does, too, is the task's.
+    """
+    if target.node in _plain(goal.tree.body) and own.node not in _plain(block.statements):
+        raise Invalid(f"the answer defines {target.name} under a condition")
+    owner, scope = target.class_name.rpartition(".")[2], own.class_name.rpartition(".")[2]
+    same = set(map(ast.dump, _plain(goal.tree.body)))
+    number = reply.blocks.index(block)
+    for position, later in enumerate(reply.blocks[number:]):
+        for around, statement in _scoped(later):
+            if position == 0 and statement.lineno <= (own.node.end_lineno or 0):
+                continue
+            if ast.dump(statement) in same or is_main_guard(statement):
+                continue
+            if _binds(statement, target, owner, is_scope=around in {owner, scope}):
+                raise Invalid(
+                    f"the answer gives {target.name} another value: {ast.unparse(statement)[:60]!r}"
+                )
+
+
+def _plain(statements: Iterable[ast.stmt]) -> list[ast.stmt]:
+    """Return statements without those under conditions, with those in classes and functions."""
+    result = []
+    for statement in flat(statements):
+        result.append(statement)
+        if isinstance(statement, FunctionNode | ast.ClassDef):
+            result += _plain(statement.body)
+    return result
+
+
+def _scoped(block: Block) -> Iterator[tuple[str, ast.stmt]]:
+    """Yield the statements of a block that run when it is imported, with the name of the class around them."""
+    for statement in block.statements:
+        yield "", statement
+        if isinstance(statement, ast.ClassDef):
+            for inner in walk(statement):
+                if isinstance(inner, ast.ClassDef):
+                    yield from ((inner.name, member) for member in inner.body)
+
+
+def _binds(statement: ast.stmt, target: Definition, owner: str, *, is_scope: bool) -> bool:
+    """Return whether a statement gives a target's name another value, other than by a function."""
+    if isinstance(statement, FunctionNode):
+        return False
+    nodes = list(own_nodes([statement]))
+    if is_scope and target.name in bindings(nodes):
+        return True
+    for node in nodes:
+        match node:
+            case ast.Attribute(attr=target.name, ctx=ast.Store() | ast.Del()) if root_name(node) == owner:
+                return True
+            case ast.Call(
+                func=ast.Name(id="setattr" | "delattr"), args=[_, ast.Constant(value=target.name), *_]
+            ):
+                return True
+            case ast.Subscript(
+                value=ast.Call(), slice=ast.Constant(value=target.name), ctx=ast.Store() | ast.Del()
+            ):
+                return True
+    return False
