@@ -71,8 +71,7 @@ class Trial:
         if not self.failing:
             return None
         case = self.failing[0]
-        error = self.replay.of(_ID, case.name).error
-        raised = str(error.get("type", ""))[:_LONGEST_NAME]
+        raised = self.replay.of(_ID, case.name).error.type[:_LONGEST_NAME]
         return CallDifference(case.call, case.name if is_case else "", self.differs(case)[0], raised)
 
 
