@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -25,6 +26,7 @@ from lmr_author.authoring.recording.run import Recorded, RecordedCall, Run, plan
 from lmr_author.core import code, files
 from lmr_author.core.locks import changes_task
 from lmr_author.core.task import Implementation, Progress, Task, equivalents
+from lmr_author.core.task.provenance import Provenance
 from lmr_author.core.task.recording import Recording
 from lmr_author.core.texts import listed
 from lmr_author.runtime.environment.failures import explain_command
@@ -173,7 +175,24 @@ def record(
         proof = choose(golden, replayed, options.cases, room_left(job), accepted, progress)
         for note in notes(job, recorded, proof):
             tell(note)
-        return _store(plan, recorded, golden, proof)
+        result = _store(plan, recorded, golden, proof)
+        _remember_driver(plan)
+        return result
+
+
+def _remember_driver(plan: Run) -> None:
+    """Store where the driver's script lies, for a later ``challenge``; a task without a provenance gets none."""
+    task, index = plan.job.task, str(plan.job.implementation.index)
+    before = Provenance.read_if_valid(task.provenance_path)
+    if before is None:
+        return
+    drivers = {number: folder for number, folder in before.drivers.items() if number != index}
+    if plan.job.options.command and plan.driver.mounts:
+        source = plan.driver.mounts[0].source
+        folder = source.parent if source.is_file() else source
+        drivers[index] = Path(os.path.relpath(folder, task.root.resolve())).as_posix()
+    if drivers != before.drivers:
+        replace(before, drivers=drivers).write(task.provenance_path)
 
 
 def _prepare(job: Job, sandbox: Sandbox, here: Path, progress: Progress, tell: Tell) -> Run:

@@ -252,9 +252,11 @@ class Provenance(Record):
         repository: the code before masking.
         environment: the making of Dockerfile and requirements.lock.
         extractions: blocks that ``extract`` made into functions, in order.
+        drivers: for each implementation, the folder of the script that ``record`` ran, relative to the task's, where
+            it lies outside of the repository. It is shown to people; nothing there is run because of it.
     """
 
-    optional: ClassVar = ("$schema", "extractions")
+    optional: ClassVar = ("$schema", "extractions", "drivers")
 
     created: Moment = ""
     tool: MakingTool = MakingTool()
@@ -262,6 +264,7 @@ class Provenance(Record):
     repository: RepositoryOrigin = RepositoryOrigin()
     environment: EnvironmentOrigin = EnvironmentOrigin()
     extractions: tuple[ExtractedBlock, ...] = ()
+    drivers: Mapping[str, str] = field(default_factory=dict)
 
 
 def load(task: Task) -> Provenance:
