@@ -71,7 +71,7 @@ class ScoredPredictions:
     @property
     def complete(self) -> bool:
         """True if every candidate for a task that is here has a verdict."""
-        judged = all(result.outcome is not Outcome.INFRASTRUCTURE for result in self.results)
+        judged = all(result.outcome is not Outcome.UNJUDGED for result in self.results)
         return judged and not self.broken
 
 
@@ -95,8 +95,9 @@ def score(
     answers = predictions.read(source, {name: scorer.info for name, scorer in scorers.items()})
     order = {name: number for number, name in enumerate(scorers)}
     ours = sorted(answers.items, key=lambda prediction: (order[prediction.task], prediction.index))
+    answered = [prediction for prediction in ours if not prediction.error]
     interruption = Event()
-    left = Counter(prediction.task for prediction in ours)
+    left = Counter(prediction.task for prediction in answered)
 
     def finish(name: str) -> None:
         left[name] -= 1
@@ -107,10 +108,14 @@ def score(
         for scorer in scorers.values():
             stack.callback(scorer.close)
         resumed = 0
+        for number, prediction in enumerate((each for each in ours if each.error), 1):
+            failed = scorers[prediction.task].unjudged(prediction, prediction.reason, prediction.error)
+            store.add(failed)
+            on_result(failed, number, len(ours))
 
         def waiting() -> Iterator[Job]:
             nonlocal resumed
-            for prediction in ours:
+            for prediction in answered:
                 scorer = scorers[prediction.task]
                 digest = scorer.digest(prediction)
                 if store.is_judged(prediction.key, digest):
@@ -123,7 +128,7 @@ def score(
             judged_now = _on_cluster(waiting(), options)
         else:
             judged_now = each(waiting(), lambda job: judged(*job, interruption), options.jobs, interruption)
-        for done, result in enumerate(judged_now, 1):
+        for done, result in enumerate(judged_now, 1 + len(ours) - len(answered)):
             store.add(result)
             on_result(result, resumed + done, len(ours))
             finish(result.task)
@@ -158,10 +163,13 @@ def judged(scorer: TaskScorer, prediction: Prediction, digest: str, interruption
     """Judge one prediction. A failure to judge it is a result too, and no wrong answer."""
     result, tries = retried(lambda: scorer.score(prediction, interruption.is_set), interruption)
     if isinstance(result, LmrError):
-        result = scorer.unjudged(
-            prediction, f"{result.message} ({result.hint})" if result.hint else result.message
-        )
+        result = _not_judged(scorer, prediction, result)
     return replace(result, digest=digest, environment=scorer.environment, tries=tries)
+
+
+def _not_judged(scorer: TaskScorer, prediction: Prediction, error: LmrError) -> CandidateResult:
+    reason = f"{error.message} ({error.hint})" if error.hint else error.message
+    return scorer.unjudged(prediction, reason, type(error).__name__)
 
 
 def each(
@@ -216,9 +224,7 @@ def _on_cluster(jobs: Iterable[Job], options: CandidateOptions) -> Iterator[Cand
     spread = cluster.spread(options.scheduler, partial(_judge, there), work, gpus=bool(options.where.gpus))
     for (_, _, prediction, digest), result in spread:
         if isinstance(result, LmrError):
-            scorer = scorers[digest]
-            unjudged = scorer.unjudged(prediction, result.message)
-            yield replace(unjudged, digest=digest, environment=scorer.environment)
+            yield replace(_not_judged(scorers[digest], prediction, result), digest=digest)
         else:
             yield result
 
