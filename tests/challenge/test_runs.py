@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -138,7 +137,7 @@ def test_the_hint_can_be_pasted(challenged: Challenged, tmp_path: Path) -> None:
     told = ("challenge", task.root, "--answers", folder, "--python", PLAIN_PYTHON)
     _, hint = refuse(2, *told, cwd=tmp_path)
     assert hint.endswith(" --driver DIR") and "the folder DIR that has driver.py" in hint
-    Provenance(drivers={"1": "../elsewhere"}).write(task.provenance_path)
+    Provenance(drivers={"driver.py": "../elsewhere"}).write(task.provenance_path)
     _, hint = refuse(2, *told, cwd=tmp_path)
     words = shlex.split(hint.partition(": ")[2])
     assert words[0] == "lmr-author" and words[-1] == str(tmp_path / "elsewhere")
@@ -151,10 +150,7 @@ def test_record_remembers_a_driver_outside_of_the_repository(challenged: Challen
     Provenance().write(task.provenance_path)
     options = RecordOptions(made.TARGET, ("python", "driver.py"), where=PLAIN, force=True)
     record(task, options, tmp_path / "elsewhere", quiet)
-    assert provenance.load(task).drivers == {"1": "../elsewhere"}
-    shutil.move(tmp_path / "elsewhere" / "driver.py", task.repository(task.load()) / "driver.py")
-    record(task, options, tmp_path, quiet)
-    assert provenance.load(task).drivers == {}
+    assert provenance.load(task).drivers == {"driver.py": "../elsewhere"}
 
 
 def test_what_is_known_is_shown_where_something_fails_later(challenged: Challenged, tmp_path: Path) -> None:

@@ -181,18 +181,15 @@ def record(
 
 
 def _remember_driver(plan: Run) -> None:
-    """Store where the driver's script lies, for a later ``challenge``; a task without a provenance gets none."""
-    task, index = plan.job.task, str(plan.job.implementation.index)
-    before = Provenance.read_if_valid(task.provenance_path)
-    if before is None:
-        return
-    drivers = {number: folder for number, folder in before.drivers.items() if number != index}
-    if plan.job.options.command and plan.driver.mounts:
-        source = plan.driver.mounts[0].source
+    """Store where a script outside of the repository lies, for ``challenge``; nothing in a task without provenance."""
+    task, driver = plan.job.task, plan.driver
+    origin = Provenance.read_if_valid(task.provenance_path)
+    if origin is not None and plan.job.options.command and driver.mounts:
+        source = driver.mounts[0].source
         folder = source.parent if source.is_file() else source
-        drivers[index] = Path(os.path.relpath(folder, task.root.resolve())).as_posix()
-    if drivers != before.drivers:
-        replace(before, drivers=drivers).write(task.provenance_path)
+        place = Path(os.path.relpath(folder, task.root.resolve())).as_posix()
+        drivers = {**origin.drivers, Path(driver.arguments[0]).name: place}
+        replace(origin, drivers=drivers).write(task.provenance_path)
 
 
 def _prepare(job: Job, sandbox: Sandbox, here: Path, progress: Progress, tell: Tell) -> Run:

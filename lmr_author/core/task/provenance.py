@@ -252,8 +252,8 @@ class Provenance(Record):
         repository: the code before masking.
         environment: the making of Dockerfile and requirements.lock.
         extractions: blocks that ``extract`` made into functions, in order.
-        drivers: for each implementation, the folder of the script that ``record`` ran, relative to the task's, where
-            it lies outside of the repository. It is shown to people; nothing there is run because of it.
+        drivers: script that ``record`` ran from outside of the repository → its folder, relative to the task's. It is
+            shown to people; nothing there is run because of it.
     """
 
     optional: ClassVar = ("$schema", "extractions", "drivers")

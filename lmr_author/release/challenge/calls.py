@@ -119,9 +119,7 @@ class NoDriverError(UsageError):
         self.remembered = remembered
 
 
-def find_driver(
-    task: Task, info: TaskInfo, index: int, recording: Recording, folders: Sequence[Path]
-) -> Path:
+def find_driver(task: Task, info: TaskInfo, recording: Recording, folders: Sequence[Path]) -> Path:
     """Return the folder that has the driver's script; the first one where the command runs none.
 
     Args:
@@ -142,7 +140,7 @@ def find_driver(
         )
     folder = folder_with(script, (task.repository(info), *folders))
     if folder is None:
-        place = provenance.load(task).drivers.get(str(index))
+        place = provenance.load(task).drivers.get(script)
         remembered = folder_with(script, [task.root / place]) if place else None
         raise NoDriverError(script, remembered and remembered.resolve(), folders)
     return folder

@@ -100,24 +100,17 @@ def challenge(task: Task, options: ChallengeOptions, here: Path, say: Progress) 
     judging = CandidateOptions(
         Path(), where=options.where, seconds=options.seconds, memory_mb=options.memory_mb
     )
-    resumed, strengthened, failure = 0, list[int](), None
+    strengthened, failure = list[int](), None
     with ExitStack() as stack:
         scorer = TaskScorer(task, judging, say)
         stack.callback(scorer.close)
         indices = dict.fromkeys(answer.index for answer in answers)
         rounds = [Round(log, index, scorer) for index in indices if options.implementation in (None, index)]
-        drivers = {}
-        for part in rounds:
-            if part.needs_calls(options.strengthen):
-                drivers[part.index] = find_driver(
-                    task, info, part.index, part.recording, _folders(task, options, here)
-                )
-        for part in rounds:
-            resumed += part.begin()
+        drivers = [part.driver(options, here) for part in rounds]
+        resumed = sum(part.begin() for part in rounds)
         try:
-            for part in rounds:
+            for part, driver in zip(rounds, drivers, strict=True):
                 if part.has_work(options.strengthen):
-                    driver = drivers.get(part.index, here)
                     trials = Trials(scorer.ready(part.index), driver, say, stack)
                     part.run(trials)
                     if options.strengthen and part.strengthen(trials):
@@ -132,8 +125,7 @@ def require_drivers(task: Task, options: ChallengeOptions, here: Path) -> None:
     info = task.load()
     for implementation in info.implementations:
         if options.implementation in (None, implementation.index):
-            recording = _recording(task, info, implementation)
-            find_driver(task, info, implementation.index, recording, _folders(task, options, here))
+            find_driver(task, info, _recording(task, info, implementation), _folders(task, options, here))
 
 
 def _recording(task: Task, info: TaskInfo, implementation: Implementation) -> Recording:
@@ -267,11 +259,13 @@ class Round:
         self.log.keep_target(self._facts())
         return len(self.log.record.of(self.index)) - len(self._waiting)
 
-    def needs_calls(self, strengthens: bool) -> bool:
-        """Tell whether the other recorded calls may be asked for: a misreading waits, or one may be told apart."""
-        return self.has_work(strengthens) and (
-            strengthens or any(answer.kind is Kind.MISREADING for answer in self._waiting)
-        )
+    def driver(self, options: ChallengeOptions, here: Path) -> Path:
+        """Return the folder of the recording's script; any where no answer can need the other recorded calls."""
+        waits = any(answer.kind is Kind.MISREADING for answer in self._waiting)
+        if not (waits or (options.strengthen and self.has_work(strengthens=True))):
+            return here
+        task = self.log.task
+        return find_driver(task, self.scorer.info, self.recording, _folders(task, options, here))
 
     def has_work(self, strengthens: bool) -> bool:
         """Tell whether answers wait, or may be told apart by new cases."""

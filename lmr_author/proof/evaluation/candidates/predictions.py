@@ -20,6 +20,7 @@ from lmr_author.proof.evaluation.candidates import logs
 from lmr_author.proof.evaluation.candidates.answer import MAX_ANSWER
 
 _HINT = 'it needs "task", "model" and "code", or "instance_id", "model_name_or_path" and "model_patch"'
+_OPTIONAL = ("agent", "setting", "input", "run", "error", "reason", "kind", "about")
 
 
 @dataclass(frozen=True)
@@ -226,22 +227,11 @@ def _prediction(data: Any, where: str, run: str) -> Prediction:
     code = line.code or line.model_patch or ""
     if line.code is line.model_patch is msgspec.UNSET and not line.error:
         raise LmrError(f"{where}: has neither code nor a patch", _HINT)
-    return Prediction(
-        task,
-        line.index,
-        model,
-        where,
-        line.sample,
-        code=code,
-        agent=line.agent or "",
-        setting=line.setting or "",
-        input=line.input or "",
-        run=line.run or run,
-        error="" if code else line.error or "",
-        reason="" if code else line.reason or "",
-        kind=line.kind or "",
-        about=line.about or "",
-    )
+    given = {name: getattr(line, name) or "" for name in _OPTIONAL}
+    if code:  # what failed, if anything, came after the answer
+        given |= {"error": "", "reason": ""}
+    given["run"] = given["run"] or run
+    return Prediction(task, line.index, model, where, line.sample, code, **given)
 
 
 def _from_folder(root: Path, tasks: Mapping[str, TaskInfo]) -> Iterator[Prediction]:

@@ -95,9 +95,8 @@ def score(
     answers = predictions.read(source, {name: scorer.info for name, scorer in scorers.items()})
     order = {name: number for number, name in enumerate(scorers)}
     ours = sorted(answers.items, key=lambda prediction: (order[prediction.task], prediction.index))
-    answered = [prediction for prediction in ours if not prediction.error]
     interruption = Event()
-    left = Counter(prediction.task for prediction in answered)
+    left = Counter(prediction.task for prediction in ours)
 
     def finish(name: str) -> None:
         left[name] -= 1
@@ -108,16 +107,12 @@ def score(
         for scorer in scorers.values():
             stack.callback(scorer.close)
         resumed = 0
-        for number, prediction in enumerate((each for each in ours if each.error), 1):
-            failed = scorers[prediction.task].unjudged(prediction, prediction.reason, prediction.error)
-            store.add(failed)
-            on_result(failed, number, len(ours))
 
         def waiting() -> Iterator[Job]:
             nonlocal resumed
-            for prediction in answered:
+            for prediction in ours:
                 scorer = scorers[prediction.task]
-                digest = scorer.digest(prediction)
+                digest = "" if prediction.error else scorer.digest(prediction)
                 if store.is_judged(prediction.key, digest):
                     resumed += 1
                     finish(prediction.task)
@@ -128,7 +123,7 @@ def score(
             judged_now = _on_cluster(waiting(), options)
         else:
             judged_now = each(waiting(), lambda job: judged(*job, interruption), options.jobs, interruption)
-        for done, result in enumerate(judged_now, 1 + len(ours) - len(answered)):
+        for done, result in enumerate(judged_now, 1):
             store.add(result)
             on_result(result, resumed + done, len(ours))
             finish(result.task)
@@ -161,6 +156,8 @@ def _scorers(
 
 def judged(scorer: TaskScorer, prediction: Prediction, digest: str, interruption: Event) -> CandidateResult:
     """Judge one prediction. A failure to judge it is a result too, and no wrong answer."""
+    if prediction.error:
+        return scorer.unjudged(prediction, prediction.reason, prediction.error)
     result, tries = retried(lambda: scorer.score(prediction, interruption.is_set), interruption)
     if isinstance(result, LmrError):
         result = _not_judged(scorer, prediction, result)
@@ -218,13 +215,13 @@ def _on_cluster(jobs: Iterable[Job], options: CandidateOptions) -> Iterator[Cand
     scorers: dict[str, TaskScorer] = {}
     work: list[_Shipped] = []
     for scorer, prediction, digest in jobs:
-        scorers[digest] = scorer
+        scorers[prediction.task] = scorer
         work.append((scorer.task.root.absolute(), scorer.content, prediction, digest))
     there = replace(options, out=Path(), scheduler="", where=options.where.absolute)
     spread = cluster.spread(options.scheduler, partial(_judge, there), work, gpus=bool(options.where.gpus))
     for (_, _, prediction, digest), result in spread:
         if isinstance(result, LmrError):
-            yield replace(_not_judged(scorers[digest], prediction, result), digest=digest)
+            yield replace(_not_judged(scorers[prediction.task], prediction, result), digest=digest)
         else:
             yield result
 
