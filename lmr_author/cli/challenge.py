@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -26,6 +27,7 @@ from lmr_author.core.texts import counted, listed, shortened
 if TYPE_CHECKING:
     from lmr_author.core.task import Task
     from lmr_author.core.task.challenge import ChallengedTarget, Challenger, Missing
+    from lmr_author.release.challenge.calls import NoDriverError
     from lmr_author.release.challenge.challenge import ChallengeOptions, ChallengeRun
     from lmr_author.runtime.environment.where import Where
 
@@ -57,6 +59,9 @@ def challenge(
     answers: Annotated[
         Path | None, Option(help="Misreadings and rewrites; by default those of the last run.")
     ] = None,
+    driver: Annotated[
+        Path | None, Option(metavar="DIR", help="Folder of the script that made the recording.")
+    ] = None,
     model: Annotated[
         str | None,
         Option(metavar="PROVIDER/MODEL", help="Ask a model for them, by Inspect AI; it is asked once."),
@@ -78,7 +83,8 @@ def challenge(
     output: FormatOption = Format.text,
 ) -> int:
     """Challenge the unit tests: plausible misreadings must fail, rewrites that keep the behaviour must pass."""
-    from lmr_author.release.challenge.challenge import ChallengeOptions
+    from lmr_author.release.challenge.calls import NoDriverError
+    from lmr_author.release.challenge.challenge import ChallengeOptions, require_drivers
     from lmr_author.release.challenge.challenge import challenge as run_challenge
 
     folder = current_task(task)
@@ -89,21 +95,29 @@ def challenge(
                 "challenge first, then accept what is open",
             )
         return _accept(folder, accept, reason, implementation, output)
-    written = _ask(folder, model, implementation) if model else ()
-    if written is None:
-        return EXIT_CLEAN
     options = ChallengeOptions(
         answers=answers,
-        written=written,
+        driver=driver,
         implementation=implementation,
         where=where,
         strengthen=strengthen,
         seconds=timeout,
         memory_mb=memory,
     )
-    with ui.progress(f"challenging {folder.name}") as progress:
-        run = run_challenge(folder, options, Path.cwd(), progress)
+    try:
+        if model:
+            require_drivers(folder, options, Path.cwd())
+            written = _ask(folder, model, implementation)
+            if written is None:
+                return EXIT_CLEAN
+            options = replace(options, written=written)
+        with ui.progress(f"challenging {folder.name}") as progress:
+            run = run_challenge(folder, options, Path.cwd(), progress)
+    except NoDriverError as error:
+        raise UsageError(error.message, _with_driver(folder, options, model, error)) from error
     record = run.record
+    if run.failure is not None and not any(answer.ending.value != "waiting" for answer in record.answers):
+        raise run.failure
     if output is Format.json:
         ui.print_json(
             {"task": folder.name, **record.to_json(), "resumed": run.resumed, "open": len(record.open)}
@@ -111,9 +125,28 @@ def challenge(
     else:
         for target in record.targets:
             _show_target(folder, target, record.of(target.index))
-        _end(folder, run, options, [str(task)] if task else [])
+        if run.failure is None:
+            _end(folder, run, options, [str(task)] if task else [])
+    if run.failure is not None:
+        raise run.failure
     invalid = any(answer.ending.value == "invalid" for answer in record.answers)
     return EXIT_FINDINGS if record.open or invalid else EXIT_CLEAN
+
+
+def _with_driver(folder: Task, options: ChallengeOptions, model: str | None, error: NoDriverError) -> str:
+    """Return the command with the folder of the driver, or with DIR in its place."""
+    words = ["lmr-author", "challenge", str(folder.root)]
+    for option, value in (
+        ("--answers", options.answers),
+        ("--model", model),
+        ("--implementation", options.implementation),
+    ):
+        words += [option, str(value)] if value is not None else []
+    words += [*(["--strengthen"] if options.strengthen else []), *options.where.options]
+    command = f"{shlex.join(words)} --driver"
+    if error.remembered is not None:
+        return f"it was recorded in another folder: {command} {shlex.quote(str(error.remembered))}"
+    return f"name the folder DIR that has {error.script}: {command} DIR"
 
 
 def _ask(folder: Task, model: str, implementation: int | None) -> tuple[Challenger, ...] | None:

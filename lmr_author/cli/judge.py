@@ -35,7 +35,7 @@ EVERY = 50
 """Without a terminal, a line is printed after this many results."""
 REASONS = 10
 """Candidates that did not pass whose reasons are shown; the file of results has all."""
-HEADER = ("model", "passed", "rate", "95 % interval", "not passed")
+HEADER = ("model", "problems", "passed", "rate", "95 % interval", "not passed", "unjudged")
 
 
 @runs_code
@@ -122,19 +122,15 @@ def _show_scored(scored: ScoredPredictions) -> None:
         if len(categories) > 1:
             table += [_cells(f"  {row.category}", row) for row in categories]
     ui.columns_of(table)
-    passed = ("passed", "infrastructure")
-    wrong = [result for result in scored.results if result.outcome.value not in passed]
+    wrong = [result for result in scored.results if result.outcome.value not in ("passed", "unjudged")]
     for result in wrong[:REASONS]:
         text = f"{result.who}, {result.task} {result.index}: {shortened(result.reason, 160)}"
         ui.say(text, result.outcome.value, "yellow", stderr=False)
     if len(wrong) > REASONS:
         ui.say(f"and {len(wrong) - REASONS} more that did not pass", stderr=False)
-    apart = [result for result in scored.results if result.outcome.value == "infrastructure"]
-    reasons = Counter(f"{result.task} {result.index}: {result.reason}" for result in apart)
-    for reason, number in reasons.most_common(REASONS):
-        ui.say(f"not judged ({number}): {reason}", stderr=False)
+    _show_unjudged([result for result in scored.results if result.outcome.value == "unjudged"])
     for name, error in scored.broken.items():
-        ui.say(f"not judged: all for {name}: {error.message}", stderr=False)
+        ui.say(f"unjudged: all for {name}: {error.message}", stderr=False)
     if scored.elsewhere:
         names = [f"{name} ({number})" for name, number in scored.elsewhere.items()]
         ui.say(f"left out, as these tasks are not here: {listed(names, 5)}", stderr=False)
@@ -152,8 +148,23 @@ def _show_scored(scored: ScoredPredictions) -> None:
     ui.then("analyze", scored.path, "--out", "analysis", stderr=False)
 
 
+def _show_unjudged(results: Sequence[CandidateResult]) -> None:
+    """Print how many answers could not be judged by the names of the failures, and why."""
+    from lmr_author.proof.evaluation.candidates.results import in_words
+
+    if not results:
+        return
+    ui.say(in_words(dict(Counter(result.error for result in results).most_common())), stderr=False)
+    reasons = Counter(f"{result.task} {result.index}: {result.reason}" for result in results)
+    for reason, number in reasons.most_common(REASONS):
+        ui.say(f"unjudged ({number}): {shortened(reason, 300)}", stderr=False)
+
+
 def _cells(name: str, row: Row) -> tuple[str, ...]:
-    kinds = ("failed", "timeout", "crashed", "invalid", "infrastructure")
+    kinds = ("failed", "timeout", "crashed", "invalid")
     counts = ", ".join(f"{count} {kind}" for kind in kinds if (count := getattr(row, kind)))
-    interval = f"{row.low:.1%} to {row.high:.1%}"
-    return (name, f"{row.passed} of {row.judged}", f"{row.share:.1%}", interval, counts)
+    unjudged = ", ".join(f"{count} {error}" for error, count in row.unjudged.items())
+    rate, interval = "–", "–"
+    if row.judged:
+        rate, interval = f"{row.share:.1%}", f"{row.low:.1%} to {row.high:.1%}"
+    return (name, str(row.problems), f"{row.passed} of {row.judged}", rate, interval, counts, unjudged)

@@ -15,6 +15,7 @@ import pytest
 
 from lmr_author.cli.app import main
 from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.proof.evaluation.candidates.logs import run_of
 from lmr_author.release.analysis.analyze import analyze
 from lmr_author.release.analysis.observations import Observation, read
 from lmr_author.release.analysis.regression import Properties, fit, properties, regression
@@ -44,7 +45,7 @@ AGENT = {"setting": "agent", "input": "repository"}
 RESULTS = [
     answer("1-A", "big", outcome="passed", **METRIC),
     answer("2-B", "big", outcome="failed", **METRIC),
-    answer("3-C", "big", outcome="infrastructure", **AUGMENTATION),
+    answer("3-C", "big", outcome="unjudged", error="RateLimitError", **AUGMENTATION),
     answer("4-D", "big", outcome="passed", **AUGMENTATION),
     answer("1-A", "small", outcome="timeout", **METRIC),
     answer("1-A", "small", outcome="passed", actions={"run": 4, "edit": 2}, **AGENT),
@@ -58,7 +59,7 @@ def done(tmp_path: Path) -> Path:
     return analyze([write(tmp_path / "results.jsonl", RESULTS)], tmp_path / "out").folder
 
 
-def test_missing_results_count_as_failed_and_infrastructure_does_not_count(done: Path) -> None:
+def test_missing_results_count_as_failed_and_unjudged_answers_do_not_count(done: Path) -> None:
     rows = {(row["model"], row["setting"]): row for row in table(done, "table2-results")}
     big, small = rows["big", "prompting"], rows["small", "prompting"]
     assert (big["problems"], big["unit test %"], big["unjudged"], big["missing"]) == ("3", "66.7", "1", "0")
@@ -81,7 +82,8 @@ def test_inputs_categories_and_actions_have_their_tables(done: Path) -> None:
 def test_several_samples_are_averaged(tmp_path: Path) -> None:
     lines = [answer("1-A", "m", sample=n, outcome="passed" if n < 4 else "failed") for n in (1, 2, 3, 4)]
     analyze([write(tmp_path / "r.jsonl", lines)], tmp_path / "out")
-    assert table(tmp_path / "out", "table2-results")[0]["unit test %"] == "75.0"
+    (row,) = table(tmp_path / "out", "table2-results")
+    assert (row["unit test %"], row["low %"], row["high %"]) == ("75.0", "30.1", "95.4")
 
 
 def test_judge_and_people_come_from_files_of_their_own(tmp_path: Path) -> None:
@@ -118,7 +120,7 @@ def test_grades_stored_in_tasks_join_by_prediction(tmp_path: Path) -> None:
     for person in ("ada", "bo"):
         (one,) = waiting([task], predictions, person, None)
         score(one, person, "logically-correct", "close")
-    results = write(tmp_path / "r.jsonl", [answer(task.name, "m", outcome="failed")])
+    results = write(tmp_path / "r.jsonl", [answer(task.name, "m", run=run_of(predictions), outcome="failed")])
     out = analyze([results], tmp_path / "out", [task], predictions).folder
     assert table(out, "table2-results")[0]["people LC %"] == "100.0"
 
@@ -224,13 +226,111 @@ def test_results_that_cannot_be_meant_are_refused(
         read([write(tmp_path / "r.jsonl", lines)])
 
 
-def test_repeated_lines_are_counted_and_a_folder_is_searched(tmp_path: Path) -> None:
-    write(tmp_path / "a.jsonl", [answer("1-A", "m", outcome="passed")] * 2)
-    write(tmp_path / "b.jsonl", [answer("1-A", "m", outcome="passed", judge="CC")])
-    found = read([tmp_path])
-    assert (len(found.items), found.repeated) == (1, 1)
+def test_a_folder_is_searched_and_a_file_is_read_once(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", [answer("1-A", "m", outcome="passed")])
+    found = read([tmp_path, path])
+    assert (len(found.items), found.repeated) == (1, 0)
     with pytest.raises(UsageError, match="no results"):
         read([tmp_path / "absent.jsonl"])
+
+
+def test_only_the_record_of_one_run_and_sample_is_a_repeat(tmp_path: Path) -> None:
+    lines = [answer("1-A", "m", outcome="passed", run=run) for run in ("one", "two")]
+    write(tmp_path / "a.jsonl", lines)
+    write(tmp_path / "b.jsonl", [{**lines[0], "judge": "CC"}, lines[1]])
+    found = read([tmp_path])
+    assert [(one.run, one.judge) for one in found.items] == [("one", "CC"), ("two", "")]
+    assert found.repeated == 1
+
+
+def test_the_same_problems_in_two_files_are_two_samples(tmp_path: Path) -> None:
+    """More samples by running again: a file without run ids is a run."""
+    for name, outcome in (("a", "passed"), ("b", "failed")):
+        write(tmp_path / f"{name}.jsonl", [answer(f"{n}-T", "m", outcome=outcome) for n in range(6)])
+    done = analyze([tmp_path / "a.jsonl", tmp_path / "b.jsonl"], tmp_path / "out")
+    (row,) = table(done.folder, "table2-results")
+    assert (row["problems"], row["unit test %"]) == ("6", "50.0")
+    assert done.remarks[0] == "12 answers of 1 model to 6 problems"
+    assert not any("repeated" in remark for remark in done.remarks)
+
+
+def test_lines_without_numbers_are_samples(tmp_path: Path) -> None:
+    line = {"task": "1-A", "model": "m"}
+    found = read(
+        [write(tmp_path / "r.jsonl", [{**line, "outcome": one} for one in ("passed", "passed", "failed")])]
+    )
+    assert [(one.sample, one.outcome) for one in found.items] == [(1, "passed"), (2, "passed"), (3, "failed")]
+
+
+def test_a_grade_for_one_of_two_runs_has_to_say_which(tmp_path: Path) -> None:
+    runs = [answer("1-A", "m", outcome="passed", run=run) for run in ("one", "two")]
+    results, grades = write(tmp_path / "r.jsonl", runs), tmp_path / "g.jsonl"
+    write(grades, [answer("1-A", "m", judge="LI")])
+    with pytest.raises(LmrError, match="there are 2 answers to 1-A #1 by m") as refused:
+        read([grades, results])
+    assert refused.value.hint == 'say which, as in {"run": "one"}'
+    write(grades, [answer("1-A", "m", judge="LI", run="two")])
+    assert {one.run: one.judge for one in read([grades, results]).items} == {"one": "", "two": "LI"}
+    write(results, runs[:1])
+    write(grades, [answer("1-A", "m", judge="LI")])
+    assert [(one.outcome, one.judge) for one in read([grades, results]).items] == [("passed", "LI")]
+
+
+def test_two_agents_with_one_model_are_two_rows(tmp_path: Path) -> None:
+    lines = [answer("1-A", "m", agent=agent, outcome="passed", **AGENT) for agent in ("terminus", "react")]
+    out = analyze([write(tmp_path / "r.jsonl", lines)], tmp_path / "out").folder
+    assert [row["agent"] for row in table(out, "table2-results")] == ["react", "terminus"]
+
+
+def test_unjudged_answers_are_in_no_denominator_and_shown_apart(tmp_path: Path) -> None:
+    lines = [
+        answer("1-A", "m", outcome="passed"),
+        answer("2-B", "m", outcome="unjudged", error="RateLimitError"),
+        answer("3-C", "m", outcome="unjudged", error="BuildError"),
+        answer("1-A", "m", sample=2, outcome="unjudged", error="RateLimitError"),
+    ]
+    done = analyze([write(tmp_path / "r.jsonl", lines)], tmp_path / "out")
+    (row,) = table(done.folder, "table2-results")
+    assert (row["problems"], row["unit test %"], row["unjudged"], row["missing"]) == ("1", "100.0", "3", "0")
+    apart = [(each["error"], each["answers"]) for each in table(done.folder, "unjudged")]
+    assert apart == [("RateLimitError", "2"), ("BuildError", "1")]
+    assert "3 unjudged: 2 RateLimitError, 1 BuildError" in done.remarks
+    for name in ("results.html", "results.md", "unjudged.tex"):
+        assert "RateLimitError" in (done.folder / name).read_text()
+    assert [each["answers"] for each in table(done.folder, "figure2-categories")] == ["1"]
+
+
+def test_a_verdict_stands_in_place_of_an_earlier_failure(tmp_path: Path) -> None:
+    lines = [answer("1-A", "m", run="a", outcome="unjudged", error="RateLimitError")]
+    lines += [answer("1-A", "m", run="a", outcome="failed"), {**lines[0], "error": "BuildError"}]
+    (one,) = read([write(tmp_path / "r.jsonl", lines)]).items
+    assert (one.outcome, one.error) == ("failed", "")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        pytest.param([answer("1-A", "m", judge="CC"), answer("2-B", "m", judge="LI")], id="no verdict"),
+        pytest.param([answer(f"{n}-A", "m", outcome="unjudged", error="E") for n in (1, 2)], id="only unjudged"),
+        pytest.param([answer("1-A", "m", outcome="passed")], id="one row"),
+        pytest.param([answer("1-A", "m", outcome="passed", category=None)], id="no category"),
+        pytest.param([answer("1-A", "m", judge="unparsable")], id="no grade"),
+        pytest.param([{"task": "1-A", "model": "m"}], id="nothing but an answer"),
+    ],
+)  # fmt: skip
+def test_few_or_no_results_are_a_page_like_others(tmp_path: Path, lines: list[dict[str, Any]]) -> None:
+    results = write(tmp_path / "r.jsonl", lines)
+    assert main(["analyze", str(results), "--out", str(tmp_path / "out")]) == 0
+    page = (tmp_path / "out" / "results.html").read_text()
+    assert "Results by model and setting" in page and "Traceback" not in page
+    rows = table(tmp_path / "out", "table2-results")
+    assert len(rows) == 1 and rows[0]["model"] == "m"
+
+
+def test_no_results_at_all_are_a_mistake(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results = write(tmp_path / "r.jsonl", [])
+    assert main(["analyze", str(results), "--out", str(tmp_path / "out")]) == 2
+    assert "no results to analyze" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("left", [1, 20, -3])
@@ -241,8 +341,8 @@ def test_a_last_line_that_was_cut_off_is_left_out_and_named(tmp_path: Path, left
     path.write_bytes(first + b"\n" + second[:left])
     done = analyze([path], tmp_path / "out")
     assert any(f"{path}:2 was cut off" in remark and "--predictions" in remark for remark in done.remarks)
-    assert read([path]).items == (read([write(tmp_path / "one.jsonl", lines[:1])]).items)
-    assert read([tmp_path / "one.jsonl"]).cut == ()
+    assert [(one.task, one.outcome) for one in read([path]).items] == [("1-A", "passed")]
+    assert read([write(tmp_path / "one.jsonl", lines[:1])]).cut == ()
 
     path.write_bytes(second[:left] + b"\n" + first + b"\n")
     with pytest.raises(LmrError, match=r"results.jsonl:1: not JSON") as caught:

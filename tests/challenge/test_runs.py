@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lmr_author.authoring.recording.record import RecordOptions, record
 from lmr_author.core.errors import LmrError, UsageError
-from lmr_author.core.task import Task
+from lmr_author.core.task import Task, provenance
 from lmr_author.core.task import challenge as stored
 from lmr_author.core.task.challenge import Challenge, Ending, Standing
+from lmr_author.core.task.provenance import Provenance
 from lmr_author.core.task.recording import MANIFEST
 from lmr_author.proof.evaluation.candidates.scorer import TaskScorer
+from lmr_author.release.challenge.calls import NoDriverError
 from lmr_author.release.challenge.challenge import ChallengeOptions, accept, challenge
 from lmr_author.release.export.export import examine
 from lmr_author.release.reporting.status import status
@@ -22,7 +26,7 @@ from lmr_author.release.review.evidence import evidence_of
 from tests.challenge import made
 from tests.challenge.conftest import Challenged
 from tests.challenge.made import answer
-from tests.cli.program import lmr_forked
+from tests.cli.program import lmr_forked, refuse
 from tests.evaluation.foreign import PLAIN, PLAIN_PYTHON
 from tests.pipeline import quiet
 
@@ -109,16 +113,71 @@ def test_another_recording_makes_it_out_of_date(challenged: Challenged, tmp_path
     assert stored.standing(task, info)[0] is Standing.STALE
 
 
-def test_no_driver_no_other_calls(challenged: Challenged, tmp_path: Path) -> None:
-    """What the cases alone decide is kept."""
-    task = challenged.copy(tmp_path, "fresh")
-    (tmp_path / "driver.py").unlink()
+def without_driver(challenged: Challenged, folder: Path) -> tuple[Task, Path]:
+    """Return a task whose driver was moved elsewhere, and two misreadings and a rewrite."""
+    task = challenged.copy(folder, "fresh")
+    (folder / "elsewhere").mkdir()
+    (folder / "driver.py").rename(folder / "elsewhere" / "driver.py")
     texts = {name: made.MISREADINGS[name] for name in ("floor", "large-stay")}
-    folder = made.answers(tmp_path / "some", texts, {})
-    with pytest.raises(UsageError, match=r"there is no driver\.py") as raised:
+    return task, made.answers(folder / "some answers", texts, {"loop": made.REWRITES["loop"]})
+
+
+def test_the_driver_is_looked_for_before_anything_runs(
+    challenged: Challenged, tmp_path: Path, nothing_runs: None
+) -> None:
+    task, folder = without_driver(challenged, tmp_path)
+    with pytest.raises(NoDriverError, match=r"there is no driver\.py") as raised:
         made.run(task, folder)
-    assert "go to the folder that has it" in raised.value.hint
-    assert answer(Challenge.read(task.challenge_path), "floor").ending is Ending.FAILS
+    assert raised.value.exit_code == 2 and raised.value.remembered is None
+    assert not task.challenge_path.exists()
+
+
+def test_the_hint_can_be_pasted(challenged: Challenged, tmp_path: Path) -> None:
+    """Where the task remembers the folder, as it is; what a stranger's record says is never taken without a word."""
+    task, folder = without_driver(challenged, tmp_path)
+    told = ("challenge", task.root, "--answers", folder, "--python", PLAIN_PYTHON)
+    _, hint = refuse(2, *told, cwd=tmp_path)
+    assert hint.endswith(" --driver DIR") and "the folder DIR that has driver.py" in hint
+    Provenance(drivers={"driver.py": "../elsewhere"}).write(task.provenance_path)
+    _, hint = refuse(2, *told, cwd=tmp_path)
+    words = shlex.split(hint.partition(": ")[2])
+    assert words[0] == "lmr-author" and words[-1] == str(tmp_path / "elsewhere")
+    done = lmr_forked(*words[1:], cwd=tmp_path)
+    assert done.code == 1 and "passes, and another recorded call tells it apart" in done.out, done.err
+
+
+def test_record_remembers_a_driver_outside_of_the_repository(challenged: Challenged, tmp_path: Path) -> None:
+    task, _ = without_driver(challenged, tmp_path)
+    Provenance().write(task.provenance_path)
+    options = RecordOptions(made.TARGET, ("python", "driver.py"), where=PLAIN, force=True)
+    record(task, options, tmp_path / "elsewhere", quiet)
+    assert provenance.load(task).drivers == {"driver.py": "../elsewhere"}
+
+
+def test_what_is_known_is_shown_where_something_fails_later(challenged: Challenged, tmp_path: Path) -> None:
+    """The driver no longer calls the target: the cases have decided the rest."""
+    task, folder = without_driver(challenged, tmp_path)
+    (tmp_path / "elsewhere" / "driver.py").write_text("pass\n")
+    told = ("challenge", task.root, "--answers", folder, "--python", PLAIN_PYTHON, "--driver", "elsewhere")
+    done = lmr_forked(*told, cwd=tmp_path, env={"COLUMNS": "200"})
+    assert done.code == 3 and "error: " in done.err and "never called" in done.err, done.err
+    assert "misreading  floor: fails on case_" in done.out
+    assert "misreading  large-stay: passes" in done.out
+    assert "rewrite     loop: passes" in done.out
+    left = Challenge.read(task.challenge_path)
+    assert [bool(answer(left, name).digest) for name in ("floor", "large-stay", "loop")] == [
+        True,
+        False,
+        True,
+    ]
+    shown = lmr_forked(*told, "--format", "json", cwd=tmp_path)
+    assert shown.code == 3 and len(shown.json()["answers"]) == 3
+
+
+def test_rewrites_alone_need_no_driver(challenged: Challenged, tmp_path: Path) -> None:
+    task, _ = without_driver(challenged, tmp_path)
+    folder = made.answers(tmp_path / "rewrites only", {}, {"loop": made.REWRITES["loop"]})
+    assert answer(made.run(task, folder).record, "loop").ending is Ending.PASSES
 
 
 def test_the_driver_may_lie_beside_the_folder_of_the_tasks(challenged: Challenged, tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def test_hostile_candidates_score_nothing_and_harm_nothing(task: Task, tmp_path:
 
     outcomes = {name: found[name].outcome for name in HOSTILE}
     assert {name for name, outcome in outcomes.items() if outcome is Outcome.PASSED} == set()
-    assert {name for name, outcome in outcomes.items() if outcome is Outcome.INFRASTRUCTURE} == set()
+    assert {name for name, outcome in outcomes.items() if outcome is Outcome.UNJUDGED} == set()
     assert [found[f"correct {number}"].outcome for number in (1, 2, 3)] == [Outcome.PASSED] * 3
     assert snapshot(task.root) == before
     assert set(own_processes()) - running == set()

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lmr_author.core.errors import LmrError, SandboxError
 from lmr_author.proof.evaluation.candidates import results as store
-from lmr_author.proof.evaluation.candidates.results import summary, wilson
+from lmr_author.proof.evaluation.candidates.results import in_words, summary
 from lmr_author.proof.evaluation.candidates.run import each, retried
 from lmr_author.proof.evaluation.script import DiskWatch
 from lmr_author.proof.evaluation.verdict import Outcome
 from tests.evaluation.made import result
+
+ERRORS = ("RateLimitError", "SandboxBuildError", "RateLimitError")
+HALF = [Outcome.PASSED, Outcome.FAILED] * 5
 
 
 def test_a_line_that_was_cut_off_is_dropped_and_no_other(tmp_path: Path) -> None:
@@ -39,9 +41,9 @@ def test_a_line_that_is_no_result_is_an_error(tmp_path: Path) -> None:
         pass
 
 
-def test_a_failure_of_the_infrastructure_is_judged_again(tmp_path: Path) -> None:
+def test_what_was_unjudged_is_judged_again(tmp_path: Path) -> None:
     with store.opened(tmp_path) as results:
-        results.add(result("a", Outcome.INFRASTRUCTURE))
+        results.add(result("a", Outcome.UNJUDGED))
         results.add(result("b", Outcome.FAILED))
         assert not results.is_judged(result("a").key, "0" * 64)
         assert results.is_judged(result("b").key, "0" * 64)
@@ -90,37 +92,35 @@ def test_a_run_that_fills_the_disk_is_noticed(tmp_path: Path) -> None:
     assert by_size()
 
 
-@pytest.mark.parametrize(
-    ("passed", "judged", "low", "high"),
-    [
-        (0, 10, 0.0, 0.2775),
-        (10, 10, 0.7225, 1.0),
-        (5, 10, 0.2366, 0.7634),
-        (0, 0, 0.0, 1.0),
-        (81, 263, 0.2553, 0.3662),
-    ],
-)
-def test_wilsons_interval(passed: int, judged: int, low: float, high: float) -> None:
-    """81 of 263: the example in Newcombe 1998, https://pubmed.ncbi.nlm.nih.gov/9595616/."""
-    found = wilson(passed, judged)
-
-    assert found == pytest.approx((low, high), abs=5e-5)
-
-
-@given(st.integers(0, 500), st.integers(0, 500))
-def test_the_interval_holds_the_share(passed: int, more: int) -> None:
-    low, high = wilson(passed, passed + more)
-
-    assert 0 <= low <= high <= 1
-    if passed + more:
-        assert low <= passed / (passed + more) <= high
-
-
 def test_what_could_not_be_judged_is_apart() -> None:
-    outcomes = [*Outcome, Outcome.PASSED]
-    rows = summary(result("m", outcome, number) for number, outcome in enumerate(outcomes))
-
-    assert [(row.category, row.judged, row.passed, row.infrastructure) for row in rows] == [
-        ("c", 6, 2, 1),
-        ("all", 6, 2, 1),
+    made = [result("m", outcome, number) for number, outcome in enumerate([*Outcome, Outcome.PASSED])]
+    made += [
+        replace(result("m", Outcome.UNJUDGED, number), error=error) for number, error in enumerate(ERRORS, 9)
     ]
+    rows = summary(made)
+
+    assert [(row.category, row.problems, row.judged, row.passed) for row in rows] == [
+        ("c", 1, 6, 2),
+        ("all", 1, 6, 2),
+    ]
+    assert rows[0].unjudged == {"RateLimitError": 2, "": 1, "SandboxBuildError": 1}
+    assert in_words({"RateLimitError": 2, "BuildError": 1}) == "3 unjudged: 2 RateLimitError, 1 BuildError"
+    nobody = summary([result("m", Outcome.UNJUDGED)])[0]
+    assert (nobody.judged, nobody.share, nobody.low, nobody.high) == (0, 0.0, 0.0, 1.0)
+
+
+def test_two_agents_with_one_model_are_two_rows() -> None:
+    made = [replace(result("m"), agent=agent, setting="agent") for agent in ("terminus", "react", "react")]
+    assert [(row.model, row.judged) for row in summary(made) if row.category == "all"] == [
+        ("m (react, agent)", 2),
+        ("m (terminus, agent)", 1),
+    ]
+
+
+def test_samples_of_a_problem_are_one_cluster() -> None:
+    """The interval is that of the analysis, and no narrower for samples that say nothing new."""
+    once = [replace(result("m", outcome), index=index) for index, outcome in enumerate(HALF, 1)]
+    again = [replace(each, run="two") for each in once]
+    first, both = summary(once)[-1], summary([*once, *again])[-1]
+    assert (first.problems, first.judged, both.problems, both.judged) == (10, 10, 10, 20)
+    assert (both.share, both.low, both.high) == (first.share, first.low, first.high)

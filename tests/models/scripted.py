@@ -2,7 +2,8 @@
 
     python -m tests.models.scripted '{"task": "prompting", "arguments": {…}, "model": {"word of a prompt": "reply"}}'
 
-A model is replies by a word of the last message, or a list of calls that an agent makes before it submits.
+A model is replies by a word of the last message (``{"raise": NAME}`` is a client's error), or a list of calls that an
+agent makes before it submits.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 from inspect_ai.log import EvalLog, EvalSample, read_eval_log
 
 ROOT = Path(__file__).parents[2]
-Script = Mapping[str, str] | Sequence[tuple[str, Mapping[str, Any]]] | None
+Script = Mapping[str, str | Mapping[str, str]] | Sequence[tuple[str, Mapping[str, Any]]] | None
 """None is a model that is never asked."""
 
 
@@ -66,7 +67,10 @@ def main(order: dict[str, Any]) -> None:
         def say(messages: list[ChatMessage], *_: Any) -> ModelOutput:
             if isinstance(script, dict):
                 reply = next(reply for word, reply in script.items() if word in messages[-1].text)
-                output = ModelOutput.from_content(name, reply)
+                if isinstance(reply, dict) and "raise" in reply:
+                    raise type(reply["raise"], (Exception,), {})("as scripted")
+                given = reply if isinstance(reply, dict) else {"content": reply}
+                output = ModelOutput.from_content(name, **given)
             else:
                 number = sum(message.role == "assistant" for message in messages)
                 calls = [*script, ("submit", {"answer": "done"})]

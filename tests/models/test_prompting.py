@@ -97,7 +97,9 @@ def test_a_golden_that_fails_is_no_wrong_answer_and_a_log_is_scored_again(
     for sample in log.samples or []:
         found = (sample.scores or {})["unit_test"]
         assert found.reason == "scoring_failed" and "golden does not pass" in (found.explanation or "")
-    assert {one.outcome for one in observe([tmp_path / "logs"]).items} == {"infrastructure"}
+    assert {(one.outcome, one.error) for one in observe([tmp_path / "logs"]).items} == {
+        ("unjudged", "Unscorable")
+    }
 
     test.write_text(cases)
     options = ("--scorer", "lmr_author/unit_test", "--action", "overwrite", "--overwrite")
@@ -119,6 +121,7 @@ def test_answers_from_elsewhere_are_scored(softplus: Task, tmp_path: Path) -> No
     goal.write_text(GOLDEN)
     (trial / "artifacts" / "manifest.json").write_text("[]")
     result = {
+        "id": "right",
         "task_id": {"path": "exported/7-Softplus-1"},
         "task_name": "lmr-author/7-softplus-1",
         "agent_info": {"name": "terminus", "model_info": {"name": "m", "provider": "p"}},
@@ -127,7 +130,7 @@ def test_answers_from_elsewhere_are_scored(softplus: Task, tmp_path: Path) -> No
     (trial / "result.json").write_text(json.dumps(result))
     failed = trial.with_name("7-Softplus-1__xyz")
     (failed / "artifacts").mkdir(parents=True)
-    (failed / "result.json").write_text(json.dumps(result | {"verifier_result": None}))
+    (failed / "result.json").write_text(json.dumps(result | {"id": "empty", "verifier_result": None}))
     (tmp_path / "jobs" / "today" / "result.json").write_text("{}")
 
     arguments = {
@@ -138,12 +141,15 @@ def test_answers_from_elsewhere_are_scored(softplus: Task, tmp_path: Path) -> No
     log = run("answers", tmp_path, None, arguments)
     values = {name: (one.scores or {})["unit_test"].value for name, one in samples(log).items()}
     assert values == {
-        "7-Softplus/1/m/agent/repository/1": "C",
-        "7-Softplus/1/m/agent/repository/2": "I",
+        "7-Softplus/1/m/terminus/agent/repository/right/1": "C",
+        "7-Softplus/1/m/terminus/agent/repository/empty/2": "I",
     }
     outcomes = {one.sample: one.outcome for one in observe([tmp_path / "jobs"]).items}
-    assert outcomes == {1: "passed", 2: "infrastructure"}
-    assert {one.model for one in observe([tmp_path / "logs"]).items} == {"m"}
+    assert outcomes == {1: "passed", 2: ""}
+    again = observe([tmp_path / "logs", tmp_path / "jobs"])
+    assert {(one.model, one.agent, one.run) for one in again.items} == {
+        ("m", "terminus", run) for run in ("right", "empty")
+    }
 
 
 def test_a_mistake_ends_without_a_traceback(softplus: Task, tmp_path: Path) -> None:
@@ -176,7 +182,7 @@ def test_one_bad_task_stops_nothing_and_is_no_wrong_answer(
     assert broken.reason == "scoring_failed" and "has no pages in paper.json" in (broken.explanation or "")
     assert {one.task: one.outcome for one in observe([tmp_path / "logs"]).items} == {
         "7-Softplus": "passed",
-        "8-Mean": "infrastructure",
+        "8-Mean": "unjudged",
     }
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -27,6 +28,7 @@ from lmr_author.core import code, files
 from lmr_author.core.locks import changes_task
 from lmr_author.core.task import Implementation, Progress, Task, equivalents
 from lmr_author.core.task.mutation import MutationScore
+from lmr_author.core.task.provenance import Provenance
 from lmr_author.core.task.recording import Recording
 from lmr_author.core.texts import listed
 from lmr_author.runtime.environment.failures import explain_command
@@ -185,7 +187,21 @@ def record(
         proof = choose(golden, replayed, options, room_left(job), progress)
         for note in notes(job, recorded, proof):
             tell(note)
-        return _store(plan, recorded, golden, proof)
+        result = _store(plan, recorded, golden, proof)
+        _remember_driver(plan)
+        return result
+
+
+def _remember_driver(plan: Run) -> None:
+    """Store where a script outside of the repository lies, for ``challenge``; nothing in a task without provenance."""
+    task, driver = plan.job.task, plan.driver
+    origin = Provenance.read_if_valid(task.provenance_path)
+    if origin is not None and plan.job.options.command and driver.mounts:
+        source = driver.mounts[0].source
+        folder = source.parent if source.is_file() else source
+        place = Path(os.path.relpath(folder, task.root.resolve())).as_posix()
+        drivers = {**origin.drivers, Path(driver.arguments[0]).name: place}
+        replace(origin, drivers=drivers).write(task.provenance_path)
 
 
 def _prepare(job: Job, sandbox: Sandbox, here: Path, progress: Progress, tell: Tell) -> Run:

@@ -254,9 +254,11 @@ class Provenance(Record):
         repository: the code before masking.
         environment: the making of Dockerfile and requirements.lock.
         extractions: blocks that ``extract`` made into functions, in order.
+        drivers: script that ``record`` ran from outside of the repository → its folder, relative to the task's. It is
+            shown to people; nothing there is run because of it.
     """
 
-    optional: ClassVar = ("$schema", "extractions")
+    optional: ClassVar = ("$schema", "extractions", "drivers")
 
     created: Moment = ""
     tool: MakingTool = MakingTool()
@@ -264,6 +266,7 @@ class Provenance(Record):
     repository: RepositoryOrigin = RepositoryOrigin()
     environment: EnvironmentOrigin = EnvironmentOrigin()
     extractions: tuple[ExtractedBlock, ...] = ()
+    drivers: Mapping[str, str] = field(default_factory=dict)
 
 
 def load(task: Task) -> Provenance:

@@ -22,7 +22,7 @@ class Outcome(StrEnum):
 
     PASSED and FAILED: the test's verdict. TIMEOUT and CRASHED: it exceeded its time, or its process ended. INVALID:
     it cannot be put in place (not Python, no such function), or a test script cannot be trusted with it.
-    INFRASTRUCTURE: it could not be judged; never counted as wrong.
+    UNJUDGED: the provider, the client or the machine failed; in no denominator.
     """
 
     PASSED = "passed"
@@ -30,7 +30,7 @@ class Outcome(StrEnum):
     TIMEOUT = "timeout"
     CRASHED = "crashed"
     INVALID = "invalid"
-    INFRASTRUCTURE = "infrastructure"
+    UNJUDGED = "unjudged"
 
 
 @dataclass(frozen=True)

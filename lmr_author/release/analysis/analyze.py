@@ -11,6 +11,7 @@ from lmr_author.core import files, quoting
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Task
 from lmr_author.core.texts import counted
+from lmr_author.proof.evaluation.candidates.results import in_words
 from lmr_author.release.analysis import tables
 from lmr_author.release.analysis.figures import draw
 from lmr_author.release.analysis.observations import GRADES, Observations, read
@@ -70,6 +71,7 @@ def analyze(
                 measures[problem] = measured
     made = (
         tables.main_results(observed.items, problems),
+        tables.unjudged(observed.items),
         tables.by_input(observed.items, problems),
         regression(observed.items, measures),
         tables.binary(observed.items),
@@ -112,13 +114,13 @@ def _remarks(observed: Observations, problems: set[tuple[str, int]]) -> tuple[st
     answers = counted(len(observed.items), "answer")
     remarks = [f"{answers} of {counted(len(models), 'model')} to {counted(len(problems), 'problem')}"]
     if observed.repeated:
-        remarks.append(f"{counted(observed.repeated, 'repeated line')} ignored")
+        remarks.append(f"{counted(observed.repeated, 'line')} repeated an answer of the same run and sample")
     for where in observed.cut:
         again = "`lmr-author judge --predictions` with the same --out judges its answer again"
         remarks.append(f"{where} was cut off and is left out: {again}")
-    for outcome, text in (("", "without a unit-test result"), ("infrastructure", "that could not be judged")):
-        if count := sum(observation.outcome == outcome for observation in observed.items):
-            remarks.append(f"{counted(count, 'answer')} {text}")
+    if untested := sum(not observation.outcome for observation in observed.items):
+        remarks.append(f"{counted(untested, 'answer')} without a unit-test result")
+    remarks += filter(None, [in_words(tables.accuracy(observed.items, ()).unjudged)])
     return tuple(remarks)
 
 

@@ -1,13 +1,19 @@
 """One observation for each answer of a model: unit test, judge, people, actions. Read from JSONL files and logs.
 
-A line names an answer by ``task``, ``index``, ``model``, ``sample`` and adds any of the other fields of
-:class:`Observation`. Lines about the same answer are merged, so the results of ``judge --predictions``, the
-outputs of a judge and people's grades may come in separate files. Logs of Inspect AI and Harbor give such lines, too.
+A line names an answer by the fields of :class:`~lmr_author.proof.evaluation.candidates.predictions.Key` and adds any of
+the other fields of :class:`Observation`. Lines about the same answer are merged, so the results of
+``judge --predictions``, the outputs of a judge and people's grades may come in separate files. Logs of Inspect AI and
+Harbor give such lines, too.
+
+A line with an outcome or an answer, and without a ``run``, belongs to its file: the same problem in two files is two
+samples. A line with neither says something about the one answer with its other fields.
 """
 
 from __future__ import annotations
 
+import json
 import os
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,9 +26,11 @@ from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.proof.evaluation.candidates import logs
 from lmr_author.proof.evaluation.candidates.predictions import Key
 from lmr_author.proof.evaluation.candidates.results import JsonLines
+from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.release.analysis import published
 from lmr_author.release.analysis.model_input import ModelInput
 
+UNJUDGED = Outcome.UNJUDGED.value
 GRADES = {
     "completely-correct": "CC",
     "logically-correct": "LC",
@@ -40,11 +48,13 @@ class Observation:
 
     Attributes:
         task, index: the implementation.
-        model, sample: the model, and the number of its answer, from 1.
+        model, agent: the model, and the agent that worked for it; "" without one.
+        run, sample: the run that the answer is from, and its number there, from 1.
         category: the implementation's category.
         setting: ``prompting`` or ``agent``; "" when not given.
         input: what the model was given, as :class:`~.model_input.ModelInput` names it; "" when unknown.
         outcome: outcome of the unit test as in ``results.jsonl``; "" without one.
+        error: name of the failure because of which the outcome is ``unjudged``.
         judge: grade of the model that judges: CC, LC, LI; "" without one, "unparsable" for an unreadable answer.
         grades: people's grades, by person.
         error_class: class of the error that a person assigned.
@@ -56,10 +66,13 @@ class Observation:
     index: int
     model: str
     sample: int = 1
+    agent: str = ""
+    run: str = ""
     category: str = ""
     setting: str = ""
     input: str = ""
     outcome: str = ""
+    error: str = ""
     judge: str = ""
     grades: Mapping[str, str] = field(default_factory=dict)
     error_class: str = ""
@@ -69,12 +82,12 @@ class Observation:
     @property
     def key(self) -> Key:
         """The answer that this is about."""
-        return self.task, self.index, self.model, self.setting, self.input, self.sample
+        return Key.of(self)
 
     @property
     def is_tested(self) -> bool:
         """True where a unit test has judged it."""
-        return self.outcome not in ("", "infrastructure")
+        return self.outcome not in ("", UNJUDGED)
 
     @property
     def problem(self) -> tuple[str, int]:
@@ -82,9 +95,9 @@ class Observation:
         return self.task, self.index
 
     @property
-    def group(self) -> tuple[str, str, str]:
-        """The row of a table: model, setting, input."""
-        return self.model, self.setting, self.input
+    def group(self) -> tuple[str, str, str, str]:
+        """The row of a table: model, agent, setting, input."""
+        return self.model, self.agent, self.setting, self.input
 
 
 @dataclass(frozen=True)
@@ -92,7 +105,7 @@ class Observations:
     """All observations.
 
     Attributes:
-        repeated: number of lines that only repeated another one.
+        repeated: number of lines that repeated the record of the same run and sample.
         cut: places of last lines that were cut off, and are left out.
     """
 
@@ -110,18 +123,55 @@ def read(paths: Iterable[Path], scales: Mapping[str, int] | None = None) -> Obse
     Raises UsageError: no such file; LmrError: a line that is not as described, an unknown grade, or two
     values for one field of the same answer.
     """
-    merged: dict[Key, Observation] = {}
-    repeated, cut = 0, list[str]()
-    for path in _files(paths):
+    answers, remarks, cut = _Merged(), list[tuple[str, Observation]](), list[str]()
+    for path in {each.resolve(): each for each in _files(paths)}.values():
         for where, data in _lines(path, cut, scales or {}):
             new = _observation(data, where)
-            old = merged.get(new.key)
-            try:
-                merged[new.key] = _merge(old, new) if old else new
-            except ValueError as error:
-                raise LmrError(f"{where}: {error}", "keep one of the two") from error
-            repeated += old is not None and merged[new.key] == old
-    return Observations(tuple(merged.values()), repeated, tuple(cut))
+            if new.outcome or new.run or {"code", "model_patch"} & data.keys():
+                if not new.run:
+                    new = answers.numbered(replace(new, run=logs.run_of(path)), "sample" in data)
+                answers.add(where, new)
+            else:
+                remarks.append((where, new))
+    for where, remark in remarks:
+        answers.add(where, answers.meant(where, remark))
+    return Observations(tuple(answers.merged.values()), answers.repeated, tuple(cut))
+
+
+class _Merged:
+    """Answers by their identity, and those of all runs by all of it but the run."""
+
+    def __init__(self) -> None:
+        self.merged: dict[Key, Observation] = {}
+        self.repeated = 0
+        self._runs: dict[Key, dict[str, None]] = defaultdict(dict)
+
+    def add(self, where: str, new: Observation) -> None:
+        """Merge an observation with an earlier one of the same answer. Raises LmrError where they contradict."""
+        old = self.merged.get(new.key)
+        try:
+            self.merged[new.key] = _merge(old, new) if old else new
+        except ValueError as error:
+            raise LmrError(f"{where}: {error}", "keep one of the two") from error
+        self.repeated += old is not None and self.merged[new.key] == old
+        self._runs[replace(new.key, run="")][new.run] = None
+
+    def numbered(self, new: Observation, is_numbered: bool) -> Observation:
+        """Return a line with the next free number of its file, unless it has one."""
+        while not is_numbered and new.key in self.merged:
+            new = replace(new, sample=new.sample + 1)
+        return new
+
+    def meant(self, where: str, remark: Observation) -> Observation:
+        """Return a line that says something about an answer with the run of the answer that it is about."""
+        runs = list(self._runs.get(remark.key, {"": None}))
+        if len(runs) > 1:
+            what = f"{remark.task} #{remark.index} by {remark.model}"
+            raise LmrError(
+                f"{where}: there are {len(runs)} answers to {what}, sample {remark.sample}",
+                f'say which, as in {{"run": {json.dumps(runs[0])}}}',
+            )
+        return replace(remark, run=runs[0])
 
 
 def _files(paths: Iterable[Path]) -> Iterable[Path]:
@@ -195,12 +245,16 @@ def _grade(value: object, where: str) -> str:
 
 def _merge(old: Observation, new: Observation) -> Observation:
     """Combine two observations of one answer. Raises ValueError where both have another value for a field."""
-    changes: dict[str, Any] = {}
+    # A verdict that came later, as by `judge` on a log, stands in place of a failure to judge.
+    known = [each for each in (old, new) if each.is_tested] or [each for each in (old, new) if each.outcome]
+    changes: dict[str, Any] = {"error": known[0].error if known else ""}
     for name in ("category", "outcome", "judge", "error_class"):
-        first, second = getattr(old, name), getattr(new, name)
-        if first and second and first != second:
+        values = dict.fromkeys(getattr(each, name) for each in (known if name == "outcome" else (old, new)))
+        values.pop("", None)
+        if len(values) > 1:
+            first, second = values
             raise ValueError(f"{name} of {old.task} #{old.index} by {old.model} is {first!r} and {second!r}")
-        changes[name] = first or second
+        changes[name] = next(iter(values), "")
     for person, grade in new.grades.items():
         if old.grades.get(person, grade) != grade:
             raise ValueError(f"{person} grades {old.task} #{old.index} by {old.model} twice, differently")

@@ -68,7 +68,7 @@ def _systems(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
             continue
         if setting not in SETTINGS:
             raise LmrError(f"{system.parent}: unknown setting", f"one of: {', '.join(SETTINGS)}")
-        yield system, {"model": system.name, "setting": SETTINGS[setting]}
+        yield system, {"model": system.name, "setting": SETTINGS[setting], "sample": 1}
 
 
 def _unit_tests(folder: Path) -> Iterator[Line]:

@@ -19,7 +19,7 @@ from lmr_author.release.analysis.observations import Observation
 from lmr_author.release.analysis.tables import Cell, Table
 
 FEATURES = ("average directory depth", "average branch factor", "goal file length")
-DUMMIES = ("model", "setting")
+DUMMIES = ("model", "setting", "agent")
 STEPS = 50
 """Newton steps; a regression that needs more has separable data and no finite solution."""
 
@@ -85,7 +85,7 @@ def regression(observations: Sequence[Observation], measures: Mapping[tuple[str,
         z = value / error if error else math.inf
         p = math.erfc(abs(z) / math.sqrt(2))
         rows.append((name, round(value, 4), round(error, 4), round(z, 2), round(p, 4)))
-    baseline = " ".join(min(getattr(answer, kind) for answer in used) for kind in DUMMIES).strip()
+    baseline = " ".join(filter(None, (min(getattr(answer, kind) for answer in used) for kind in DUMMIES)))
     note = (
         f"{len(used)} answers to {counted(len({answer.task for answer in used}), 'task')}; the baseline is {baseline}; "
         "standard errors are clustered by task."

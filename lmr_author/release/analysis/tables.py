@@ -1,7 +1,7 @@
 """The tables and figures of LMR-Bench's paper, computed from observations.
 
-A problem is one implementation of one task. Unit-test accuracy is the share of problems whose test passes; a
-problem without a result counts as failed, one that the infrastructure could not judge does not count.
+A problem is one implementation of one task. Unit-test accuracy is the mean over problems of the share of samples whose
+test passes; a problem without a result counts as failed, an unjudged answer does not count.
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import mean, stdev
+from statistics import mean
 
-from lmr_author.proof.evaluation.candidates.results import wilson
-from lmr_author.release.analysis.observations import Observation
+from lmr_author.proof.evaluation.candidates.intervals import PassRate, pass_rate
+from lmr_author.release.analysis.observations import UNJUDGED, Observation
 from lmr_author.release.review.agreement import agreement, majority
 
-Group = tuple[str, str, str]
+Group = tuple[str, str, str, str]
 Cell = str | int | float | None
 
 GRADES = CC, LC, LI = ("CC", "LC", "LI")
-GROUP = ("model", "setting", "input")
+GROUP = ("model", "agent", "setting", "input")
 """Columns that name a group."""
 
 
@@ -58,18 +58,27 @@ class Table:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """Unit-test accuracy of a group: share, 95 % interval, and the counts behind it."""
+    """Unit-test accuracy of a group, None without a verdict, and the counts behind it.
 
-    share: float | None
-    low: float
-    high: float
+    Attributes:
+        problems: all that count.
+        missing: those of them without an answer.
+        unjudged: name of a failure → number of answers that it left without a verdict.
+    """
+
+    rate: PassRate | None
     problems: int
     missing: int
-    unjudged: int
+    unjudged: Mapping[str, int]
+
+    @property
+    def share(self) -> float | None:
+        """The share of samples that pass, by problem."""
+        return self.rate.share if self.rate else None
 
 
 def groups(observations: Iterable[Observation]) -> dict[Group, list[Observation]]:
-    """Sort observations by model, setting and input."""
+    """Sort observations by model, agent, setting and input."""
     grouped: dict[Group, list[Observation]] = defaultdict(list)
     for observation in observations:
         grouped[observation.group].append(observation)
@@ -77,30 +86,16 @@ def groups(observations: Iterable[Observation]) -> dict[Group, list[Observation]
 
 
 def accuracy(observations: Sequence[Observation], problems: Iterable[tuple[str, int]]) -> Accuracy:
-    """Measure unit-test accuracy over problems; several samples of a problem are averaged (pass@1).
-
-    The interval is Wilson's with one sample for each problem, otherwise that of the mean over problems.
-    """
-    samples: dict[tuple[str, int], list[bool]] = {}
-    unjudged = set()
+    """Measure unit-test accuracy over problems; a problem with unjudged answers only does not count."""
+    samples: dict[tuple[str, int], list[bool]] = defaultdict(list)
+    unjudged = [observation for observation in observations if observation.outcome == UNJUDGED]
     for observation in observations:
-        if observation.outcome == "infrastructure":
-            unjudged.add(observation.problem)
-        elif observation.outcome:
-            samples.setdefault(observation.problem, []).append(observation.outcome == "passed")
-    wanted = set(problems)
-    left_out = (unjudged - set(samples)) & wanted
-    shares = [mean(samples.get(problem, [False])) for problem in sorted(wanted - left_out)]
-    missing = len(wanted - left_out - set(samples))
-    if not samples or not shares:
-        return Accuracy(None, 0.0, 0.0, len(shares), missing, len(left_out))
-    share = mean(shares)
-    if all(value in (0, 1) for value in shares):
-        low, high = wilson(round(sum(shares)), len(shares))
-    else:
-        half = 1.96 * stdev(shares) / len(shares) ** 0.5 if len(shares) > 1 else 1.0
-        low, high = max(0.0, share - half), min(1.0, share + half)
-    return Accuracy(share, low, high, len(shares), missing, len(left_out))
+        if observation.is_tested:
+            samples[observation.problem].append(observation.outcome == "passed")
+    wanted = set(problems) - ({observation.problem for observation in unjudged} - samples.keys())
+    rate = pass_rate([samples.get(problem, [False]) for problem in sorted(wanted)]) if samples else None
+    causes = dict(Counter(observation.error for observation in unjudged).most_common())
+    return Accuracy(rate, len(wanted), len(wanted - samples.keys()), causes)
 
 
 def main_results(observations: Sequence[Observation], problems: set[tuple[str, int]]) -> Table:
@@ -113,8 +108,7 @@ def main_results(observations: Sequence[Observation], problems: set[tuple[str, i
         rows.append(
             (
                 *group, measured.problems,
-                percent(measured.share), percent(measured.low), percent(measured.high),
-                measured.missing, measured.unjudged,
+                *interval(measured), measured.missing, sum(measured.unjudged.values()),
                 *_parts(judged, (*GRADES, "unparsable")), judged["unparsable"],
                 *_parts(people, (*GRADES, "disputed")), people["disputed"],
                 percent(mean(shares)) if shares else None,
@@ -123,10 +117,21 @@ def main_results(observations: Sequence[Observation], problems: set[tuple[str, i
     columns = (*GROUP, "problems", "unit test %", "low %", "high %", "missing", "unjudged",
                "judge CC %", "judge LC %", "judge LI %", "judge unparsable",
                "people CC %", "people LC %", "people LI %", "people disputed", "golden repeated %")  # fmt: skip
-    note = "Missing results count as failed; unjudged ones (infrastructure) do not count. Interval: 95 %."
+    note = (
+        "Missing results count as failed; unjudged answers do not count. Several samples of a problem are averaged. "
+        "Interval: 95 %, clustered by problem."
+    )
     return Table(
         "table2-results", "Results by model and setting (Table 2)", columns, tuple(rows), note, "unit test %"
     )
+
+
+def unjudged(observations: Sequence[Observation]) -> Table:
+    """Return the answers that were not judged, by the failure of a provider, a client or a machine."""
+    rows = []
+    for group, answers in groups(observations).items():
+        rows += [(*group, name or "unknown", count) for name, count in accuracy(answers, ()).unjudged.items()]
+    return Table("unjudged", "Unjudged answers", (*GROUP, "error", "answers"), tuple(rows))
 
 
 def by_input(observations: Sequence[Observation], problems: set[tuple[str, int]]) -> Table:
@@ -245,7 +250,7 @@ def agreements(observations: Sequence[Observation]) -> Table:
     conflicts = 0
     right = []
     for observation in observations:
-        answer = "/".join(map(str, observation.key))
+        answer = str(observation.key)
         for person, grade in observation.grades.items():
             people[person][answer] = grade
         judge, grade_of_most = observation.judge, majority(observation.grades)
@@ -255,7 +260,7 @@ def agreements(observations: Sequence[Observation]) -> Table:
             judge_and_people["judge"][answer] = judge
             judge_and_people["people"][answer] = grade_of_most
             conflicts += {judge, grade_of_most} == {CC, LI}
-        if observation.outcome in ("passed", "failed", "timeout", "crashed", "invalid"):
+        if observation.is_tested:
             right.append((judge == CC) == (observation.outcome == "passed"))
     rows: list[tuple[Cell, ...]] = []
     for name, judgements in (("people", people), ("judge and people", judge_and_people)):
@@ -270,6 +275,12 @@ def agreements(observations: Sequence[Observation]) -> Table:
     columns = ("between", "answers", "agree %", "kappa", "Krippendorff's alpha", "CC against LI")
     note = "Kappa is Cohen's for two, Fleiss' for more. The people's grade is that of their majority."
     return Table("agreement", "Agreement", columns, tuple(rows), note)
+
+
+def interval(measured: Accuracy) -> tuple[Cell, Cell, Cell]:
+    """Return accuracy, and the ends of its interval, in per cent."""
+    rate = measured.rate
+    return (percent(rate.share), percent(rate.low), percent(rate.high)) if rate else (None, None, None)
 
 
 def percent(share: float | None) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -122,16 +123,18 @@ def _comment_on_top(code: str) -> str:
 
 def _from_predictions(path: Path, task: Task, info: TaskInfo) -> Iterator[Challenger]:
     """Yield answers as `judge` reads them, by the kind that they name, else where test and grade contradict."""
-    answers = predictions.read(path, {task.name: info}).items
+    answers = predictions.read(path, {task.name: info}).answered
     named = any(answer.kind for answer in answers)
     disagreements = {} if all(answer.kind for answer in answers) else _disagreements(path, task)
-    samples = {(answer.model, answer.index): answer.sample for answer in answers}
-    for answer in answers:
+    labels = [(answer.index, " ".join(filter(None, _who(answer)))) for answer in answers]
+    totals, numbers = Counter(labels), Counter[tuple[int, str]]()
+    for answer, label in zip(answers, labels, strict=True):
+        numbers[label] += 1
         if answer.kind and answer.kind not in list(Kind):
             raise LmrError(f"{answer.where}: kind {answer.kind!r} is unknown", f"kinds are {', '.join(Kind)}")
         kind = Kind(answer.kind) if answer.kind else disagreements.get(answer.key)
         if kind is not None:
-            name = _name(answer, alone=samples[answer.model, answer.index] == 1)
+            name = label[1] if totals[label] == 1 else f"{label[1]} {numbers[label]}"
             yield _answer(path, answer.index, name, kind, answer.about, answer.code)
         elif not disagreements and not named:
             raise LmrError(
@@ -140,9 +143,8 @@ def _from_predictions(path: Path, task: Task, info: TaskInfo) -> Iterator[Challe
             )
 
 
-def _name(answer: Prediction, *, alone: bool) -> str:
-    parts = [answer.model, "" if alone else str(answer.sample), answer.setting, answer.input]
-    return " ".join(part for part in parts if part)
+def _who(answer: Prediction) -> tuple[str, ...]:
+    return answer.model, answer.agent, answer.setting, answer.input
 
 
 def _disagreements(path: Path, task: Task) -> dict[Key, Kind]:

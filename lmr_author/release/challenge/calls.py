@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from lmr_author.authoring.recording.replay import Golden, golden_of, replay
 from lmr_author.authoring.recording.run import Recorded, RecordedCall, Run, inputs_digest, plan_of, run
 from lmr_author.core import files
 from lmr_author.core.errors import UsageError
-from lmr_author.core.task import Progress
+from lmr_author.core.task import Progress, Task, TaskInfo, provenance
 from lmr_author.core.task.recording import MANIFEST, Coverage, Recording
 from lmr_author.proof.evaluation.bench import Bench
 from lmr_author.proof.evaluation.judges import RecordingJudge
@@ -65,18 +66,15 @@ class Calls:
         return uncompared(self.golden, self.recorded)
 
 
-def record_again(
-    bench: Bench, recording: Recording, folders: Sequence[Path], work: Path, say: Progress
-) -> Calls:
+def record_again(bench: Bench, recording: Recording, here: Path, work: Path, say: Progress) -> Calls:
     """Run the command of a recording once more, by its options, and replay its calls on the golden.
 
     Args:
         bench: of the target, with a prepared sandbox.
-        folders: those in which the driver's script may lie, if not in the repository.
+        here: the folder of the driver's script, if it is not in the repository.
         work: an empty folder of ours.
 
     Raises:
-        UsageError: the script is in none of the folders.
         LmrError: the command no longer calls the target.
         SandboxError: the sandbox failed.
     """
@@ -85,8 +83,7 @@ def record_again(
     options = RecordPart.of(recording).options(str(implementation.target))
     helpers = checkers.read_helpers(task.unit_test_folder(info))
     job = Job(task, info, implementation, options, helpers, work)
-    script = "" if options.from_tests else script_in(options.command)
-    driver = driver_of(job, _folder_of(script, task.repository(info), folders))
+    driver = driver_of(job, here)
     plan = plan_of(job, driver, lambda text: "")
     say(f"recording the calls of {implementation.target} once more")
     recorded = run(bench.sandbox, plan)
@@ -105,8 +102,35 @@ def record_again(
     return Calls(room, plan, recorded, golden, tuple(others), cases)
 
 
-def _folder_of(script: str, repository: Path, folders: Sequence[Path]) -> Path:
-    """Return the folder that has the driver's script; the first one where the command runs none."""
+class NoDriverError(UsageError):
+    """The script that made a recording is in none of the folders in which it may lie.
+
+    Attributes:
+        script: its name.
+        remembered: folder in which it was recorded, if it is still there; it may be a stranger's word.
+    """
+
+    def __init__(self, script: str, remembered: Path | None, looked_in: Sequence[Path]) -> None:
+        places = ", ".join(map(str, looked_in))
+        super().__init__(
+            f"there is no {script}, which made the recording; looked in {places}", "name its folder"
+        )
+        self.script = script
+        self.remembered = remembered
+
+
+def find_driver(task: Task, info: TaskInfo, recording: Recording, folders: Sequence[Path]) -> Path:
+    """Return the folder that has the driver's script; the first one where the command runs none.
+
+    Args:
+        folders: those in which it may lie, if not in the repository.
+
+    Raises NoDriverError: in none. UsageError: the recording names a place outside of them.
+    """
+    options = RecordPart.of(recording)
+    script = "" if options.from_tests else script_in(shlex.split(options.command))
+    if not script:
+        return folders[0]
     path = PurePosixPath(script)
     if path.is_absolute() or ".." in path.parts:
         # The manifest comes with the task: the sandbox shows the folder of the script that it names.
@@ -114,12 +138,11 @@ def _folder_of(script: str, repository: Path, folders: Sequence[Path]) -> Path:
             f"the recording names a script elsewhere on this machine: {script}",
             "record again: lmr-author record --force",
         )
-    folder = folder_with(script, (repository, *folders)) if script else folders[0]
+    folder = folder_with(script, (task.repository(info), *folders))
     if folder is None:
-        raise UsageError(
-            f"there is no {script}, which made the recording",
-            f"go to the folder that has it, and name the task; looked in {', '.join(map(str, folders))}",
-        )
+        place = provenance.load(task).drivers.get(script)
+        remembered = folder_with(script, [task.root / place]) if place else None
+        raise NoDriverError(script, remembered and remembered.resolve(), folders)
     return folder
 
 

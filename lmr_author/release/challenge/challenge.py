@@ -15,13 +15,15 @@ from lmr_author.core import files
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.locks import changes_task
 from lmr_author.core.repo.git import user_name
-from lmr_author.core.task import Progress, Task
+from lmr_author.core.task import Implementation, Progress, Task, TaskInfo
 from lmr_author.core.task import challenge as stored
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.challenge import Acceptance, Challenge, ChallengedTarget, Challenger, Ending, Kind
+from lmr_author.core.task.recording import Recording
 from lmr_author.proof.evaluation.candidates.reply import Invalid
 from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions, TaskScorer
 from lmr_author.release.challenge import answers as given
+from lmr_author.release.challenge.calls import find_driver
 from lmr_author.release.challenge.strengthen import strengthen
 from lmr_author.release.challenge.target import Trials
 from lmr_author.runtime.environment.where import HERE, Where
@@ -36,6 +38,7 @@ class ChallengeOptions:
 
     Attributes:
         answers: the file or folder of misreadings and rewrites; None for those of the last run.
+        driver: folder of the script that made the recording; None for one in or beside the task, or here.
         written: those that a model wrote.
         implementation: only this one.
         where: the sandbox.
@@ -45,6 +48,7 @@ class ChallengeOptions:
     """
 
     answers: Path | None = None
+    driver: Path | None = None
     written: tuple[Challenger, ...] = ()
     implementation: int | None = None
     where: Where = HERE
@@ -60,11 +64,13 @@ class ChallengeRun:
     Attributes:
         resumed: number of answers that an earlier run had settled.
         strengthened: implementations whose test has new cases.
+        failure: what ended it before all answers had run; what is known by then is in the record.
     """
 
     record: Challenge
     resumed: int
     strengthened: tuple[int, ...]
+    failure: LmrError | None = None
 
 
 @changes_task
@@ -74,9 +80,7 @@ def challenge(task: Task, options: ChallengeOptions, here: Path, say: Progress) 
     Args:
         here: the current folder, where the script of the recording may lie.
 
-    Raises:
-        LmrError: no answers, no recording, or its command no longer works here.
-        SandboxError: the sandbox failed.
+    Raises LmrError: no answers, no recording, or no driver; nothing has run then.
     """
     info = task.load()
     if options.implementation is not None:
@@ -96,22 +100,43 @@ def challenge(task: Task, options: ChallengeOptions, here: Path, say: Progress) 
     judging = CandidateOptions(
         Path(), where=options.where, seconds=options.seconds, memory_mb=options.memory_mb
     )
-    resumed, strengthened = 0, list[int]()
+    strengthened, failure = list[int](), None
     with ExitStack() as stack:
         scorer = TaskScorer(task, judging, say)
         stack.callback(scorer.close)
-        for index in dict.fromkeys(answer.index for answer in answers):
-            if options.implementation not in (None, index):
-                continue
-            part = Round(log, index, scorer)
-            resumed += part.begin()
-            if part.has_work(options.strengthen):
-                folders = _folders(task, options.answers, here)
-                trials = Trials(scorer.ready(index), folders, say, stack)
-                part.run(trials)
-                if options.strengthen and part.strengthen(trials):
-                    strengthened.append(index)
-    return ChallengeRun(log.record, resumed, tuple(strengthened))
+        indices = dict.fromkeys(answer.index for answer in answers)
+        rounds = [Round(log, index, scorer) for index in indices if options.implementation in (None, index)]
+        drivers = [part.driver(options, here) for part in rounds]
+        resumed = sum(part.begin() for part in rounds)
+        try:
+            for part, driver in zip(rounds, drivers, strict=True):
+                if part.has_work(options.strengthen):
+                    trials = Trials(scorer.ready(part.index), driver, say, stack)
+                    part.run(trials)
+                    if options.strengthen and part.strengthen(trials):
+                        strengthened.append(part.index)
+        except LmrError as error:
+            failure = error
+    return ChallengeRun(log.record, resumed, tuple(strengthened), failure)
+
+
+def require_drivers(task: Task, options: ChallengeOptions, here: Path) -> None:
+    """Raise LmrError where a recording, or the script that made it, is missing: before a model is asked."""
+    info = task.load()
+    for implementation in info.implementations:
+        if options.implementation in (None, implementation.index):
+            find_driver(task, info, _recording(task, info, implementation), _folders(task, options, here))
+
+
+def _recording(task: Task, info: TaskInfo, implementation: Implementation) -> Recording:
+    """Return the recording of an implementation. Raises LmrError: it has none."""
+    recording = recorded.load(task.recording(info, implementation.index))
+    if recording is None:
+        raise LmrError(
+            f"{implementation.target} has no recording, and no other call of its golden is known",
+            f"record it: lmr-author record {implementation.target} -- python driver.py",
+        )
+    return recording
 
 
 def merged(
@@ -138,8 +163,11 @@ def merged(
     return sorted(answers.values(), key=lambda answer: answer.index)
 
 
-def _folders(task: Task, answers: Path | None, here: Path) -> list[Path]:
+def _folders(task: Task, options: ChallengeOptions, here: Path) -> list[Path]:
     """Return the folders in which the script of a recording may lie, if not in the repository."""
+    if options.driver is not None:
+        return [options.driver]
+    answers = options.answers
     beside = [answers] if answers is not None and answers.is_dir() else []
     return list(dict.fromkeys([here, *beside, *folders_beside(task)]))
 
@@ -210,13 +238,10 @@ class Round:
 
     def __init__(self, log: Log, index: int, scorer: TaskScorer) -> None:
         self.log, self.index, self.scorer = log, index, scorer
-        self._waiting: list[Challenger] = []
         self.implementation = scorer.info.implementation(index)
-        if recorded.load(log.task.recording(scorer.info, index)) is None:
-            raise LmrError(
-                f"{self.implementation.target} has no recording, and no other call of its golden is known",
-                f"record it: lmr-author record {self.implementation.target} -- python driver.py",
-            )
+        self.recording = _recording(log.task, scorer.info, self.implementation)
+        test = self._test()
+        self._waiting = [answer for answer in log.record.of(index) if answer.digest != _digest(test, answer)]
 
     def _facts(self) -> ChallengedTarget:
         """Return the facts about the implementation: those stored, unless its recording or golden is another."""
@@ -229,13 +254,18 @@ class Round:
 
     def begin(self) -> int:
         """Reset the answers whose result does not hold for the test as it is; return the number of the others."""
-        answers = self.log.record.of(self.index)
-        test = self._test()
-        self._waiting = [answer for answer in answers if answer.digest != _digest(test, answer)]
         for answer in self._waiting:
             self.log.keep(replace(_ended(answer, Ending.WAITING), digest=""))
         self.log.keep_target(self._facts())
-        return len(answers) - len(self._waiting)
+        return len(self.log.record.of(self.index)) - len(self._waiting)
+
+    def driver(self, options: ChallengeOptions, here: Path) -> Path:
+        """Return the folder of the recording's script; any where no answer can need the other recorded calls."""
+        waits = any(answer.kind is Kind.MISREADING for answer in self._waiting)
+        if not (waits or (options.strengthen and self.has_work(strengthens=True))):
+            return here
+        task = self.log.task
+        return find_driver(task, self.scorer.info, self.recording, _folders(task, options, here))
 
     def has_work(self, strengthens: bool) -> bool:
         """Tell whether answers wait, or may be told apart by new cases."""
@@ -251,6 +281,7 @@ class Round:
             ended = self._on_cases(trials, answer)
             if ended.kind is Kind.MISREADING and ended.ending is Ending.PASSES:
                 passing.append(answer)
+                self.log.keep(ended)  # not at its end: without a digest, it waits
             else:
                 self._keep(ended)
         for answer in passing:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -80,13 +80,13 @@ class Trials:
 
     Args:
         scorer: of the target, which has a recording; its golden passes.
-        folders: those in which the script may lie that made the recording.
+        driver: folder of the script that made the recording.
         stack: ends what is open at the end.
     """
 
-    def __init__(self, scorer: Scorer, folders: Sequence[Path], say: Progress, stack: ExitStack) -> None:
+    def __init__(self, scorer: Scorer, driver: Path, say: Progress, stack: ExitStack) -> None:
         self.bench, self.options, self.say = scorer.bench, scorer.options, say
-        self._scorer, self._folders, self._stack = scorer, folders, stack
+        self._scorer, self._driver, self._stack = scorer, driver, stack
         assert isinstance(scorer.judge, RecordingJudge)
         self.judge = scorer.judge
         self.recording = scorer.judge.recording
@@ -96,7 +96,7 @@ class Trials:
     def calls(self) -> Calls:
         """All recorded calls, made once more. Raises LmrError, SandboxError."""
         work = self._stack.enter_context(files.temporary_folder("lmr-author-again-"))
-        return record_again(self.bench, self.recording, self._folders, work, self.say)
+        return record_again(self.bench, self.recording, self._driver, work, self.say)
 
     @cached_property
     def judge_of_calls(self) -> RecordingJudge:

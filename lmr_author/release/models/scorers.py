@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 import anyio
+from inspect_ai.log import transcript
 from inspect_ai.model import ChatMessage, ChatMessageUser, GenerateConfig, get_model
 from inspect_ai.scorer import Score, Scorer, Target, accuracy, frequency, mean, scorer, stderr
 from inspect_ai.solver import TaskState
@@ -37,8 +38,6 @@ UNPARSABLE = "unparsable"
 _TRIES = 2
 _AGAIN = "Your reply has no grade that can be read. End with one line: GRADE: CC, GRADE: LC or GRADE: LI."
 _LOG_LINES = 10
-BROKEN = "broken"
-"""In a sample's metadata: why it could not be made. It is not asked, and nothing is judged."""
 
 _ready: dict[tuple[Path, CandidateOptions], TaskScorer] = {}
 """Tasks whose sandboxes wait for further answers: to prepare one takes longer than to judge an answer."""
@@ -62,20 +61,19 @@ def unit_test(
     folder = Path(tasks)
 
     async def score(state: TaskState, target: Target) -> Score:
-        if BROKEN in state.metadata:
-            return _unmade(state)
+        if failure := _unanswered(state):
+            return failure
         stop = threading.Event()
         async with concurrency("lmr-author unit tests", jobs):
             work = partial(_judge, _task(folder, state), options, _prediction(state), stop)
             try:
                 result = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
             except LmrError as error:
-                outcome = {"outcome": Outcome.INFRASTRUCTURE.value}
-                return Score.unscored(reason="scoring_failed", explanation=str(error), metadata=outcome)
+                return _unscored(type(error).__name__, error.message)
             finally:
                 stop.set()
         text, about = _explain(result), result.to_json()
-        if result.outcome is Outcome.INFRASTRUCTURE:
+        if result.outcome is Outcome.UNJUDGED:
             return Score.unscored(reason="scoring_failed", explanation=text, metadata=about)
         value = "C" if result.outcome is Outcome.PASSED else "I"
         return Score(value=value, answer=_answer(state), explanation=text, metadata=about)
@@ -98,15 +96,18 @@ def judge(tasks: str, prompt: str = "function", temperature: float = 0.0) -> Sco
     folder = Path(tasks)
 
     async def score(state: TaskState, target: Target) -> Score:
-        if BROKEN in state.metadata:
-            return _unmade(state)
+        if failure := _unanswered(state):
+            return failure
         task = _task(folder, state)
         candidate = answer(task, _prediction(state))
         text, version = judging(task.load(), candidate, prompt)
         model, config = get_model(role="grader", required=True), GenerateConfig(temperature=temperature)
         conversation: list[ChatMessage] = [ChatMessageUser(content=text)]
         for asked in range(1, _TRIES + 1):  # noqa: B007 - stored below
-            reply = await model.generate(conversation, config=config)
+            try:
+                reply = await model.generate(conversation, config=config)
+            except Exception as error:  # whatever its client raises: the answer's own scores stay
+                return _unscored(type(error).__name__, str(error))
             grade = read_grade(reply.completion)
             if grade:
                 break
@@ -136,8 +137,8 @@ def golden_share(tasks: str) -> Scorer:
     folder = Path(tasks)
 
     async def score(state: TaskState, target: Target) -> Score:
-        if BROKEN in state.metadata:
-            return _unmade(state)
+        if failure := _unanswered(state):
+            return failure
         candidate = answer(_task(folder, state), _prediction(state))
         own, golden = _statements(candidate.text), _statements(candidate.golden)
         left = Counter(statement.exact for statement in own)
@@ -151,9 +152,24 @@ def golden_share(tasks: str) -> Scorer:
     return score
 
 
-def _unmade(state: TaskState) -> Score:
-    about = {"outcome": Outcome.INFRASTRUCTURE.value}
-    return Score.unscored(reason="scoring_failed", explanation=state.metadata[BROKEN], metadata=about)
+def _unanswered(state: TaskState) -> Score | None:
+    """Return the score of a sample without an answer, as it could not be made or the provider gave none; else None."""
+    about = state.metadata
+    if logs.BROKEN in about:
+        return _unscored(about["error"], about[logs.BROKEN])
+    events = transcript().events
+    for event in events:
+        if event.event == "error":  # Inspect scores it with `--score-on-error` only
+            return _unscored(logs.name_of_error(event.error), event.error.message)
+    limited = any(event.event == "sample_limit" for event in events)
+    has_answer = limited or logs.ANSWER in state.store or "answer" in about
+    failure = None if has_answer else logs.missing_output(state.output)
+    return _unscored(*failure) if failure else None
+
+
+def _unscored(error: str, reason: str) -> Score:
+    about = {"outcome": Outcome.UNJUDGED.value, "error": error, "reason": reason}
+    return Score.unscored(reason="scoring_failed", explanation=reason, metadata=about)
 
 
 def _task(folder: Path, state: TaskState) -> Task:

@@ -7,6 +7,7 @@ import base64
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import asdict
 from functools import wraps
 from logging import getLogger
 from pathlib import Path
@@ -33,7 +34,7 @@ from lmr_author.proof.evaluation.candidates.predictions import read as read_pred
 from lmr_author.release.analysis.model_input import ModelInput
 from lmr_author.release.models import prompts
 from lmr_author.release.models.images import COMPOSE, remove_images, write_image
-from lmr_author.release.models.scorers import BROKEN, golden_share, judge, unit_test
+from lmr_author.release.models.scorers import golden_share, judge, unit_test
 from lmr_author.runtime.replay.staging import tree_path
 
 TOOL_SECONDS = 180
@@ -131,6 +132,7 @@ def agent(
     for owner, info, implementation in _problems(tasks):
         about = {
             **_about(owner, implementation, "agent", model_input.name),
+            "agent": "react",
             "answer_file": f"{tree_path(info)}/{implementation.goal_file}",
         }
         # Where only the goal file is shown, it distinguishes the implementations of a task.
@@ -179,10 +181,12 @@ def answers(tasks: str, predictions: str, **options: Any) -> InspectTask:
         owner = owners[prediction.task]
         implementation = owner.load().implementation(prediction.index)
         about = _about(owner, implementation, prediction.setting, prediction.input)
-        about["model"], about["sample"] = prediction.model, prediction.sample
-        about["answer"], about["is_file"] = prediction.code, prediction.is_file
-        parts = ("task", "index", "model", "setting", "input", "sample")
-        name = "/".join(str(about[part]) for part in parts)
+        about |= asdict(prediction.key)
+        if prediction.error:
+            about |= {logs.BROKEN: prediction.reason, "error": prediction.error}
+        else:
+            about |= {"answer": prediction.code, "is_file": prediction.is_file}
+        name = "/".join(filter(None, map(str, asdict(prediction.key).values())))
         samples.append(Sample(implementation.instruction, id=name, metadata=about))
     return InspectTask(MemoryDataset(samples), solver=given_answer(), scorer=_scorers(tasks, options))
 
@@ -192,7 +196,7 @@ def asked_once() -> Solver:
     """Ask the model once; not at all where its prompt could not be written."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        return state if BROKEN in state.metadata else await generate(state)
+        return state if logs.BROKEN in state.metadata else await generate(state)
 
     return solve
 
@@ -202,7 +206,7 @@ def working_agent() -> Solver:
     """Let an agent work, and keep the goal file that it leaves, also when a limit ends it."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        if BROKEN in state.metadata:
+        if logs.BROKEN in state.metadata:
             return state
         working = AgentState(messages=state.messages)
         try:
@@ -238,9 +242,10 @@ def given_answer() -> Solver:
     """Take the answer from the sample."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        state.output = ModelOutput.from_content(state.metadata["model"], state.metadata["answer"])
-        if state.metadata["is_file"]:
-            store().set(logs.ANSWER, state.metadata["answer"])
+        if logs.BROKEN not in state.metadata:
+            state.output = ModelOutput.from_content(state.metadata["model"], state.metadata["answer"])
+            if state.metadata["is_file"]:
+                store().set(logs.ANSWER, state.metadata["answer"])
         return state
 
     return solve
@@ -294,7 +299,8 @@ def _broken(about: dict[str, Any], error: Exception) -> Sample:
     """Return a sample in place of one that cannot be made: it is not asked, and scored as not judged."""
     _log.warning("%s/%s: %s", about["task"], about["index"], error)
     name = f"{about['task']}/{about['index']}"
-    return Sample(f"This sample could not be made: {error}", id=name, metadata={**about, BROKEN: str(error)})
+    failed = {**about, logs.BROKEN: str(error), "error": type(error).__name__}
+    return Sample(f"This sample could not be made: {error}", id=name, metadata=failed)
 
 
 def _message(prompt: prompts.Prompt) -> str | list[ChatMessage]:

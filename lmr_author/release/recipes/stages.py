@@ -223,7 +223,7 @@ def judge(build: Build, made: Made) -> Made:
 
     scored = score([build.task], source, options, build.say, tell)
     lost = [error.message for error in scored.broken.values()]
-    lost += [result.reason for result in scored.results if result.outcome is Outcome.INFRASTRUCTURE]
+    lost += [result.reason for result in scored.results if result.outcome is Outcome.UNJUDGED]
     if lost:
         raise LmrError(f"not every answer could be judged: {lost[0]}", "run the same command again")
     results = {(result.index, result.model): result for result in scored.results}

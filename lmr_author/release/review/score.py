@@ -171,8 +171,8 @@ def scored(tasks: Sequence[Task], source: Path | None = None) -> GradeSummary:
             disputes.append((name, tuple(grades.items())))
     models: dict[str, Counter[str]] = defaultdict(Counter)
     if source is not None:
-        for (_, _, model, *_), grades in grades_of_predictions(tasks, source).items():
-            models[model][majority(grades)] += 1
+        for key, grades in grades_of_predictions(tasks, source).items():
+            models[key.model][majority(grades)] += 1
     return GradeSummary(agreement(by_person), hidden, tuple(disputes), models)
 
 
@@ -191,7 +191,7 @@ def grades_of_predictions(tasks: Sequence[Task], source: Path) -> dict[Key, dict
 def _predictions(tasks: Sequence[Task], source: Path) -> list[tuple[Task, Prediction]]:
     by_name = {task.name: task for task in tasks}
     answers = predictions.read(source, {name: task.load() for name, task in by_name.items()})
-    return [(by_name[prediction.task], prediction) for prediction in answers.items]
+    return [(by_name[prediction.task], prediction) for prediction in answers.answered]
 
 
 def answer(task: Task, prediction: Prediction) -> Candidate:

@@ -1,8 +1,12 @@
 """Answers in the logs of engines: Inspect AI's ``.eval`` files, and the trials in Harbor's job folders.
 
-Each becomes an object with the keys of a line of predictions (``task``, ``index``, ``model``, ``sample``, ``code``)
-and of results (``category``, ``setting``, ``input``, ``outcome``, ``judge``, ``golden_share``, ``actions``). So
-`judge --predictions`, `score` and `analyze` read a log as they read JSONL.
+Each becomes an object with the keys of a line of predictions (``task``, ``index``, ``model``, ``agent``, ``run``,
+``sample``, ``code``) and of results (``category``, ``setting``, ``input``, ``outcome``, ``judge``, ``golden_share``,
+``actions``). So `judge --predictions`, `score` and `analyze` read a log as they read JSONL.
+
+Where a provider, a client or a machine failed, ``outcome`` is ``unjudged``, ``error`` names the failure, and ``reason``
+says more; without ``code`` there is no answer that could be judged. Limits that a model or an agent reached, refusals
+and content filters are its own failures: what it left is its answer.
 """
 
 from __future__ import annotations
@@ -11,24 +15,47 @@ import glob
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmr_author.core import files, foreign
 from lmr_author.core.errors import LmrError, UnsafePathError
 from lmr_author.proof.evaluation.candidates.answer import MAX_ANSWER
+from lmr_author.proof.evaluation.verdict import Outcome
 
 if TYPE_CHECKING:
-    from inspect_ai.log import EvalLog, EvalSample
+    from inspect_ai.log import EvalError, EvalLog, EvalSample
+    from inspect_ai.model import ModelOutput
 
 ANSWER = "lmr_author:answer"
 """Key of a sample's store with the answer that an agent left; without it, the answer is the model's last message."""
 MOST_BYTES = 2 * 2**30
 """Size of a log, or of a file of predictions or results."""
+BROKEN = "broken"
+"""In a sample's metadata: why it could not be made, and under ``error`` the failure's name. It was not asked."""
+NO_OUTPUT = "NoModelOutput"
+"""Name of the failure where a provider returned nothing and no reason."""
+AGENTS_OWN = frozenset(
+    {
+        "AgentTimeoutError",
+        "NonZeroAgentExitCodeError",
+        "ContextWindowExceededError",
+        "ContextLengthExceededError",
+        "OutputTokenExceededError",
+        "OutputLengthExceededError",
+        "AgentSafetyRefusalError",
+        "ContentPolicyViolationError",
+    }
+)
+"""Exceptions of a Harbor trial that are the agent's or the model's: limits and refusals, as Harbor 0.26 has them in
+harbor.models.trial.error_policy. Harbor takes an unknown one for the agent's, too; here it is a machine's."""
 EDITOR_READS = "view"
 _ACTIONS = {"bash": "run", "python": "run", "submit": "finish", "think": "message"}
 """Tool → kind of action in the paper's Figures 5 and 6; the editor's depend on its command."""
 _TRIAL = "result.json"
+_OF_TRIALS = ("artifacts", "exception.txt")
+"""Beside a trial's result, and not beside a job's: what was collected, or why nothing was."""
 _TASK_AND_INDEX = re.compile(r"(?P<task>.+)-(?P<index>\d+)")
 
 Answer = dict[str, Any]
@@ -44,15 +71,22 @@ def find(folder: Path) -> list[Path]:
 
     Raises UnsafePathError for one that is a link, a pipe or a device, or too large.
     """
-    trials = [path for path in folder.rglob(_TRIAL) if (path.parent / "artifacts").is_dir()]
+    trials = [
+        path for path in folder.rglob(_TRIAL) if any((path.parent / name).exists() for name in _OF_TRIALS)
+    ]
     found = sorted([*folder.rglob("*.eval"), *trials])
     for path in found:
         foreign.require_regular(path, MOST_BYTES)
     return found
 
 
+def run_of(path: Path) -> str:
+    """Return the run that all answers of a file or folder belong to that name none: its name and place."""
+    return f"{path.name}@{files.sha256_bytes(str(path.resolve()).encode())[:8]}"
+
+
 def read(path: Path) -> Iterator[tuple[str, Answer]]:
-    """Yield each answer of a log with its place; one without ``code`` if the engine failed before there was any.
+    """Yield each answer of a log with its place.
 
     Raises LmrError: not a log of our tasks, or Inspect AI is not installed.
     """
@@ -84,26 +118,58 @@ def _read_inspect_log(path: Path) -> EvalLog:
 
 
 def _read_sample(log: EvalLog, sample: EvalSample) -> Answer:
-    about = sample.metadata
+    about, scores = sample.metadata, sample.scores or {}
     answer: Answer = {
         key: about[key] for key in ("task", "index", "category", "setting", "input") if key in about
     }
     answer["model"] = about.get("model") or log.eval.model
+    answer["agent"] = log.eval.solver or about.get("agent") or ""
+    # `eval-retry` keeps the id of the task and copies what was finished: the same samples, not more of them.
+    answer["run"] = about.get("run") or log.eval.task_id
     answer["sample"] = about.get("sample") or sample.epoch
-    if sample.error is None:
+    if "unit_test" in scores:
+        verdict = scores["unit_test"].metadata or {}
+        answer["outcome"] = verdict.get("outcome", Outcome.UNJUDGED.value)
+        answer["error"], answer["reason"] = verdict.get("error", ""), verdict.get("reason", "")
+    if failure := _failure(sample):
+        answer["outcome"] = Outcome.UNJUDGED.value
+        answer["error"], answer["reason"] = failure
+    else:
         answer["code"] = sample.store.get(ANSWER, sample.output.completion)
         answer["is_file"] = ANSWER in sample.store
-    scores = sample.scores or {}
-    if "unit_test" in scores:
-        answer["outcome"] = (scores["unit_test"].metadata or {}).get("outcome", "infrastructure")
     if "judge" in scores:
         grade = scores["judge"].value
-        answer["judge"] = grade if isinstance(grade, str) else "unparsable"
+        answer["judge"] = grade if isinstance(grade, str) else ""
     if "golden_share" in scores:
         answer["golden_share"] = scores["golden_share"].value
     if actions := _count_actions(sample):
         answer["actions"] = actions
     return answer
+
+
+def _failure(sample: EvalSample) -> tuple[str, str] | None:
+    """Return name and message of what kept a sample from having an answer; None for one that has an answer."""
+    if BROKEN in sample.metadata:
+        return sample.metadata.get("error") or BROKEN, sample.metadata[BROKEN]
+    if sample.error is not None:  # with `--score-on-error` it has scores, too
+        return name_of_error(sample.error), sample.error.message
+    has_answer = sample.limit is not None or ANSWER in sample.store
+    return None if has_answer else missing_output(sample.output)
+
+
+def missing_output(output: ModelOutput) -> tuple[str, str] | None:
+    """Return name and message where a provider returned no output at all, or ended it without text and reason.
+
+    A refusal or a filter has a reason to stop, and is the model's answer.
+    """
+    ended = bool(output.choices) and (output.completion.strip() or output.stop_reason != "unknown")
+    return None if ended else (NO_OUTPUT, output.error or "the provider returned no output")
+
+
+def name_of_error(error: EvalError) -> str:
+    """Return the class of an error, which is the last that its traceback names, without its module."""
+    names = re.findall(r"^(?:\w+\.)*(\w+)(?::|$)", error.traceback, re.MULTILINE)
+    return names[-1] if names else "Error"
 
 
 def _count_actions(sample: EvalSample) -> Mapping[str, int]:
@@ -128,26 +194,51 @@ def _read_trial(path: Path) -> Answer:
         names = [Path(trial["task_id"]["path"]).name, trial["task_name"].rpartition("/")[2]]
         agent = trial["agent_info"]
         model = (agent.get("model_info") or {}).get("name") or agent["name"]
-        rewards = (trial.get("verifier_result") or {}).get("rewards") or {}
-    except (TypeError, KeyError, AttributeError) as error:
+        answer: Answer = {"model": model, "agent": agent["name"], **_verdict_of_trial(path, trial)}
+    except (TypeError, KeyError, ValueError, AttributeError) as error:
         raise LmrError(f"{path}: not the result of a Harbor trial", "name a folder of Harbor jobs") from error
     match = next(filter(None, map(_TASK_AND_INDEX.fullmatch, names)), None)
     if match is None:
         raise LmrError(f"{path}: {names[0]} is no exported task", "they are named TASK-INDEX")
-    outcome = "infrastructure"
-    if "reward" in rewards:
-        outcome = "passed" if rewards["reward"] == 1 else "failed"
+    place = {"task": match["task"], "index": int(match["index"]), "sample": _number(path.parent)}
     return {
-        "task": match["task"],
-        "index": int(match["index"]),
-        "model": model,
-        "sample": _number(path.parent),
+        **answer,
+        **place,
+        "run": trial.get("id") or run_of(path.parent),
         "setting": "agent",
         "input": "repository",
-        "code": _read_artifact(path.parent / "artifacts"),
-        "is_file": True,
-        "outcome": outcome,
     }
+
+
+def _verdict_of_trial(path: Path, trial: Answer) -> Answer:
+    """Return outcome, error and code of a trial.
+
+    What failed after the verifier began leaves the agent's work as it is: `judge` can still judge it.
+    """
+    rewards = (trial.get("verifier_result") or {}).get("rewards") or {}
+    failure = trial.get("exception_info")
+    verifying = (trial.get("verifier") or {}).get("started_at")
+    code = {"code": _read_artifact(path.parent / "artifacts"), "is_file": True}
+    if failure and _is_agents_own(failure):
+        failure = None if "reward" in rewards else failure
+    elif failure and not (verifying and _time(failure["occurred_at"]) >= _time(verifying)):
+        code = {}
+    if failure:
+        about = {"error": failure["exception_type"], "reason": failure["exception_message"]}
+        return {"outcome": Outcome.UNJUDGED.value, **about, **code}
+    if "reward" not in rewards:
+        return code
+    return {"outcome": (Outcome.PASSED if rewards["reward"] == 1 else Outcome.FAILED).value, **code}
+
+
+def _time(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def _is_agents_own(failure: Answer) -> bool:
+    """Return true for a failure that counts as the agent's, by the user's own policy or by its name."""
+    policy = failure.get("policy_override") or {}
+    return bool(policy.get("has_valid_reward", failure["exception_type"] in AGENTS_OWN))
 
 
 def _number(trial: Path) -> int:

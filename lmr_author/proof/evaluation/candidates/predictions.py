@@ -6,7 +6,7 @@ import itertools
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,9 +20,31 @@ from lmr_author.proof.evaluation.candidates import logs
 from lmr_author.proof.evaluation.candidates.answer import MAX_ANSWER
 
 _HINT = 'it needs "task", "model" and "code", or "instance_id", "model_name_or_path" and "model_patch"'
+_OPTIONAL = ("agent", "setting", "input", "run", "error", "reason", "kind", "about")
 
-Key = tuple[str, int, str, str, str, int]
-"""Task, index, model, setting, input, sample."""
+
+@dataclass(frozen=True)
+class Key:
+    """The identity of an answer: two that differ in any field are two samples, and never one repeated.
+
+    Attributes:
+        run: Inspect's eval, Harbor's trial, or the file of predictions.
+        sample: number of the answer in that run, from 1.
+    """
+
+    task: str
+    index: int
+    model: str
+    agent: str
+    setting: str
+    input: str
+    run: str
+    sample: int
+
+    @classmethod
+    def of(cls, answer: object) -> Key:
+        """Return the identity of an object that has these attributes."""
+        return cls(**{each.name: getattr(answer, each.name) for each in fields(cls)})
 
 
 @dataclass(frozen=True)
@@ -36,8 +58,10 @@ class Prediction:
         where: place in the input, for messages.
         sample: number of the answer among those of one model to one implementation, from 1; 0 before it is known.
         code: the answer as text: a reply, a patch of the repository, or the goal file that an agent left.
-        setting, input: how the model was asked, and with what, as in a log; "" when not given.
+        agent, setting, input: how the model was asked, and with what, as in a log; "" when not given.
+        run: what run or file it is from.
         is_file: the code is the goal file that an agent left, and no reply.
+        error, reason: name of the failure because of which there is no answer, and what it said; "" where there is one.
         kind, about: what it is meant to be, as ``misreading``, and what is special about it, for ``challenge``.
     """
 
@@ -47,16 +71,20 @@ class Prediction:
     where: str
     sample: int = 0
     code: str = ""
+    agent: str = ""
     setting: str = ""
     input: str = ""
     is_file: bool = False
+    run: str = ""
+    error: str = ""
+    reason: str = ""
     kind: str = ""
     about: str = ""
 
     @property
     def key(self) -> Key:
         """The answer that this is."""
-        return self.task, self.index, self.model, self.setting, self.input, self.sample
+        return Key.of(self)
 
 
 class NoPredictionsError(LmrError):
@@ -74,6 +102,11 @@ class Given:
 
     items: tuple[Prediction, ...]
     elsewhere: Mapping[str, int]
+
+    @property
+    def answered(self) -> list[Prediction]:
+        """Those with an answer: all but those that a provider's or a client's failure prevented."""
+        return [prediction for prediction in self.items if not prediction.error]
 
 
 def read(path: Path, tasks: Mapping[str, TaskInfo]) -> Given:
@@ -141,13 +174,13 @@ def _numbered(predictions: Iterable[Prediction]) -> Iterator[Prediction]:
 def _from_file(path: Path) -> Iterator[Prediction]:
     if logs.is_log(path):
         for where, data in logs.read(path):
-            if "code" in data:  # a sample that ended with an error has none
-                yield _prediction(data, where)
+            yield _prediction(data, where, "")
         return
+    run = logs.run_of(path)
     with path.open("rb") as file:
         if file.read(64).lstrip()[:1] == b"[":
             for number, entry in enumerate(files.read_json(path), 1):
-                yield _prediction(entry, f"{path.name}, entry {number}")
+                yield _prediction(entry, f"{path.name}, entry {number}", run)
             return
         file.seek(0)
         for number, line in enumerate(file, 1):
@@ -159,11 +192,14 @@ def _from_file(path: Path) -> Iterator[Prediction]:
                     raise LmrError(
                         f"{where}: not JSON ({error.reason})", "each line is one prediction as JSON"
                     ) from error
-                yield _prediction(data, where)
+                yield _prediction(data, where, run)
 
 
 class _Line(msgspec.Struct):
-    """A line of predictions, in our words or in SWE-bench's; ``null`` as code is a model that gave no answer."""
+    """A line of predictions, in our words or in SWE-bench's.
+
+    ``null`` as code is a model that gave no answer, with ``error`` a provider or client that failed.
+    """
 
     task: str | int = ""
     instance_id: str | int = ""
@@ -173,14 +209,19 @@ class _Line(msgspec.Struct):
     sample: Annotated[int, msgspec.Meta(ge=0)] = 0
     code: str | msgspec.UnsetType | None = msgspec.UNSET
     model_patch: str | msgspec.UnsetType | None = msgspec.UNSET
+    agent: str | None = None
     setting: str | None = None
     input: str | None = None
     is_file: bool = False
+    run: str | None = None
+    error: str | None = None
+    reason: str | None = None
     kind: str | None = None
     about: str | None = None
 
 
-def _prediction(data: Any, where: str) -> Prediction:
+def _prediction(data: Any, where: str, run: str) -> Prediction:
+    """Convert a line; ``run`` is that of a line that names none."""
     try:
         line = msgspec.convert(data, _Line)
     except ValueError as error:  # msgspec's errors are ValueErrors
@@ -188,27 +229,27 @@ def _prediction(data: Any, where: str) -> Prediction:
     task, model = str(line.task or line.instance_id), line.model or line.model_name_or_path
     if not task or not model:
         raise LmrError(f"{where}: names no {'model' if task else 'task'}", _HINT)
-    if line.code is msgspec.UNSET and line.model_patch is msgspec.UNSET:
+    code = line.code or line.model_patch or ""
+    if line.code is line.model_patch is msgspec.UNSET and not line.error:
         raise LmrError(f"{where}: has neither code nor a patch", _HINT)
-    return Prediction(
-        task,
-        line.index,
-        model,
-        where,
-        line.sample,
-        code=line.code or line.model_patch or "",
-        setting=line.setting or "",
-        input=line.input or "",
-        is_file=line.is_file,
-        kind=line.kind or "",
-        about=line.about or "",
-    )
+    given = {name: getattr(line, name) or "" for name in _OPTIONAL}
+    if code:  # what failed, if anything, came after the answer
+        given |= {"error": "", "reason": ""}
+    given["run"] = given["run"] or run
+    return Prediction(task, line.index, model, where, line.sample, code, is_file=line.is_file, **given)
 
 
 def _from_folder(root: Path, tasks: Mapping[str, TaskInfo]) -> Iterator[Prediction]:
     """Yield the answers of logs and of the task folders below a folder; the folders above a task name the model."""
+    # A log and its retry hold the same samples: what failed in one may have an answer in the other.
+    logged = dict[Key, Prediction]()
     for path in logs.find(root):
-        yield from _from_file(path)
+        for prediction in _from_file(path):
+            earlier = logged.get(prediction.key)
+            if earlier is None or earlier.error:
+                logged[prediction.key] = prediction
+    yield from logged.values()
+    run = logs.run_of(root)
     for above, names, _ in os.walk(root):
         names.sort()
         for name in list(names):
@@ -225,7 +266,7 @@ def _from_folder(root: Path, tasks: Mapping[str, TaskInfo]) -> Iterator[Predicti
                 where = folder.relative_to(root)
                 model = "/".join(where.parts[:-1]) or root.resolve().name
                 for index, text in goals.items():
-                    yield Prediction(task, index, model, where.as_posix(), code=text, is_file=True)
+                    yield Prediction(task, index, model, where.as_posix(), code=text, is_file=True, run=run)
 
 
 def _goal_text(repository: Path, goal_file: str) -> str:

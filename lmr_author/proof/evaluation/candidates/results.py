@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 import os
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -16,13 +15,12 @@ from lmr_author.core import files, locks
 from lmr_author.core.errors import LmrError
 from lmr_author.core.parsing import NotParsed, json_data
 from lmr_author.core.task.record import Record
+from lmr_author.proof.evaluation.candidates.intervals import pass_rate
 from lmr_author.proof.evaluation.candidates.predictions import Key, Prediction
 from lmr_author.proof.evaluation.verdict import CaseScore, Outcome
 
 RESULTS = "results.jsonl"
 ALL = "all"
-Z95 = 1.959963984540054
-"""Two-sided 95 % quantile of the normal distribution."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,8 +28,10 @@ class CandidateResult(Record):
     """The result of one candidate: schemas/candidate.schema.json.
 
     Attributes:
-        setting, input: how the model was asked, and with what, as in a log.
+        agent, setting, input: how the model was asked, and with what, as in a log.
+        run: the run of a client, or the file, that the answer is from.
         reason: why it did not pass, one line.
+        error: name of the failure because of which it is unjudged, as in ``RateLimitError``.
         method: ``recorded cases`` or ``test script``.
         cases: in detail.
         form: of the answer: ``function`` or ``body``.
@@ -60,35 +60,36 @@ class CandidateResult(Record):
     seconds: float = 0.0
     tries: int = 1
     environment: Mapping[str, Any] = field(default_factory=dict)
+    agent: str = ""
     setting: str = ""
     input: str = ""
+    run: str = ""
+    error: str = ""
     log: str = ""
     digest: str = ""
 
     @classmethod
-    def unjudged(cls, prediction: Prediction, category: str, reason: str = "") -> CandidateResult:
+    def unjudged(
+        cls, prediction: Prediction, category: str, reason: str = "", error: str = ""
+    ) -> CandidateResult:
         """Return the result of a prediction without a verdict."""
         return cls(
-            task=prediction.task,
-            index=prediction.index,
-            model=prediction.model,
-            sample=prediction.sample,
-            setting=prediction.setting,
-            input=prediction.input,
+            **asdict(prediction.key),
             category=category,
-            outcome=Outcome.INFRASTRUCTURE,
+            outcome=Outcome.UNJUDGED,
             reason=reason,
+            error=error,
         )
 
     @property
     def key(self) -> Key:
         """The answer that this is about."""
-        return self.task, self.index, self.model, self.setting, self.input, self.sample
+        return Key.of(self)
 
     @property
     def who(self) -> str:
-        """The model, with setting and input where they are known."""
-        more = ", ".join(text for text in (self.setting, self.input) if text)
+        """The model, with agent, setting and input where they are known."""
+        more = ", ".join(text for text in (self.agent, self.setting, self.input) if text)
         return f"{self.model} ({more})" if more else self.model
 
 
@@ -109,11 +110,9 @@ class Store:
             os.fsync(file.fileno())
 
     def is_judged(self, key: Key, digest: str) -> bool:
-        """Return true if this very candidate was judged before; a failed infrastructure is no judgement."""
+        """Return true if this very candidate was judged before."""
         earlier = self.results.get(key)
-        return (
-            earlier is not None and earlier.digest == digest and earlier.outcome is not Outcome.INFRASTRUCTURE
-        )
+        return earlier is not None and earlier.digest == digest and earlier.outcome is not Outcome.UNJUDGED
 
     def tidy(self, order: Sequence[Key]) -> None:
         """Rewrite the file with one line for each candidate, in the order of the predictions, others first."""
@@ -191,35 +190,28 @@ def load(path: Path) -> list[CandidateResult]:
     return results
 
 
-def wilson(passed: int, judged: int) -> tuple[float, float]:
-    """Wilson's 95 % score interval of a share (Wilson 1927, https://doi.org/10.1080/01621459.1927.10502953)."""
-    if judged == 0:
-        return 0.0, 1.0
-    share, z = passed / judged, Z95
-    scale = 1 + z * z / judged
-    middle = (share + z * z / (2 * judged)) / scale
-    half = z / scale * math.sqrt(share * (1 - share) / judged + z * z / (4 * judged * judged))
-    return (0.0 if passed == 0 else middle - half), (1.0 if passed == judged else middle + half)
-
-
 @dataclass(frozen=True)
 class Row:
     """Candidates of one model in one category, or in ``all``.
 
     Attributes:
-        judged: those with a verdict, without ``infrastructure``.
-        low, high: 95 % interval of the share that passes.
+        problems: implementations with a verdict.
+        judged: candidates with a verdict.
+        unjudged: name of a failure → number of candidates that could not be judged because of it.
+        share: mean over problems of the share of samples that pass.
+        low, high: its 95 % interval.
     """
 
     model: str
     category: str
+    problems: int
     judged: int
     passed: int
     failed: int
     timeout: int
     crashed: int
     invalid: int
-    infrastructure: int
+    unjudged: Mapping[str, int]
     share: float
     low: float
     high: float
@@ -236,13 +228,30 @@ def summary(results: Iterable[CandidateResult]) -> list[Row]:
     for result in results:
         for category in (ALL, result.category or "(no category)"):
             groups.setdefault((result.who, category), []).append(result)
-    rows = []
-    for model, category in sorted(groups, key=lambda group: (group[0], group[1] == ALL, group[1])):
-        members = groups[model, category]
-        counts = Counter(result.outcome for result in members)
-        judged = len(members) - counts[Outcome.INFRASTRUCTURE]
-        share = counts[Outcome.PASSED] / judged if judged else 0.0
-        low, high = wilson(counts[Outcome.PASSED], judged)
-        by_outcome = {outcome.value: counts[outcome] for outcome in Outcome}
-        rows.append(Row(model, category, judged, **by_outcome, share=share, low=low, high=high))
-    return rows
+    order = sorted(groups, key=lambda group: (group[0], group[1] == ALL, group[1]))
+    return [_row(*group, groups[group]) for group in order]
+
+
+def _row(model: str, category: str, members: Sequence[CandidateResult]) -> Row:
+    samples: dict[tuple[str, int], list[bool]] = defaultdict(list)
+    counts = Counter(result.outcome for result in members)
+    for result in members:
+        if result.outcome is not Outcome.UNJUDGED:
+            samples[result.task, result.index].append(result.outcome is Outcome.PASSED)
+    unjudged = Counter(result.error for result in members if result.outcome is Outcome.UNJUDGED)
+    verdicts = {outcome.value: counts[outcome] for outcome in Outcome if outcome is not Outcome.UNJUDGED}
+    return Row(
+        model,
+        category,
+        problems=len(samples),
+        judged=sum(verdicts.values()),
+        unjudged=dict(unjudged.most_common()),
+        **verdicts,
+        **asdict(pass_rate(samples.values())),
+    )
+
+
+def in_words(unjudged: Mapping[str, int]) -> str:
+    """Return unjudged answers in words, as in "3 unjudged: 2 RateLimitError, 1 BuildError"; "" for none."""
+    causes = ", ".join(f"{number} {name or 'unknown'}" for name, number in unjudged.items())
+    return f"{sum(unjudged.values())} unjudged: {causes}" if causes else ""

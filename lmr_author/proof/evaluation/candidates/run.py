@@ -71,7 +71,7 @@ class ScoredPredictions:
     @property
     def complete(self) -> bool:
         """True if every candidate for a task that is here has a verdict."""
-        judged = all(result.outcome is not Outcome.INFRASTRUCTURE for result in self.results)
+        judged = all(result.outcome is not Outcome.UNJUDGED for result in self.results)
         return judged and not self.broken
 
 
@@ -112,7 +112,7 @@ def score(
             nonlocal resumed
             for prediction in ours:
                 scorer = scorers[prediction.task]
-                digest = scorer.digest(prediction)
+                digest = "" if prediction.error else scorer.digest(prediction)
                 if store.is_judged(prediction.key, digest):
                     resumed += 1
                     finish(prediction.task)
@@ -156,12 +156,17 @@ def _scorers(
 
 def judged(scorer: TaskScorer, prediction: Prediction, digest: str, interruption: Event) -> CandidateResult:
     """Judge one prediction. A failure to judge it is a result too, and no wrong answer."""
+    if prediction.error:
+        return scorer.unjudged(prediction, prediction.reason, prediction.error)
     result, tries = retried(lambda: scorer.score(prediction, interruption.is_set), interruption)
     if isinstance(result, LmrError):
-        result = scorer.unjudged(
-            prediction, f"{result.message} ({result.hint})" if result.hint else result.message
-        )
+        result = _not_judged(scorer, prediction, result)
     return replace(result, digest=digest, environment=scorer.environment, tries=tries)
+
+
+def _not_judged(scorer: TaskScorer, prediction: Prediction, error: LmrError) -> CandidateResult:
+    reason = f"{error.message} ({error.hint})" if error.hint else error.message
+    return scorer.unjudged(prediction, reason, type(error).__name__)
 
 
 def each(
@@ -210,15 +215,13 @@ def _on_cluster(jobs: Iterable[Job], options: CandidateOptions) -> Iterator[Cand
     scorers: dict[str, TaskScorer] = {}
     work: list[_Shipped] = []
     for scorer, prediction, digest in jobs:
-        scorers[digest] = scorer
+        scorers[prediction.task] = scorer
         work.append((scorer.task.root.absolute(), scorer.content, prediction, digest))
     there = replace(options, out=Path(), scheduler="", where=options.where.absolute)
     spread = cluster.spread(options.scheduler, partial(_judge, there), work, gpus=bool(options.where.gpus))
     for (_, _, prediction, digest), result in spread:
         if isinstance(result, LmrError):
-            scorer = scorers[digest]
-            unjudged = scorer.unjudged(prediction, result.message)
-            yield replace(unjudged, digest=digest, environment=scorer.environment)
+            yield replace(_not_judged(scorers[prediction.task], prediction, result), digest=digest)
         else:
             yield result
 

@@ -251,10 +251,11 @@ class TaskScorer:
             raise scorer
         return scorer
 
-    def unjudged(self, prediction: Prediction, reason: str = "") -> CandidateResult:
-        """Return the result of a prediction that could not be judged, or is not judged yet."""
+    def unjudged(self, prediction: Prediction, reason: str, error: str) -> CandidateResult:
+        """Return the result of a prediction that could not be judged."""
         category = self._resolved[prediction.index].implementation.category
-        return CandidateResult.unjudged(prediction, category, reason)
+        unjudged = CandidateResult.unjudged(prediction, category, reason, error)
+        return replace(unjudged, environment=self.environment)
 
     def close(self) -> None:
         """Remove the sandbox and every tree."""
