@@ -48,7 +48,6 @@ DOCUMENTS = (
     "env lock --dry-run --no-input",
     "vet --format json --offline --no-input",
     "review --format json --no-input --reviewer A.Reader",
-    "extract prefopt/prefopt/losses.py:40-41 --name block --format json --dry-run --no-input",
     "evaluate --format json --sandbox local --mutants 5 --repeats 2",
 )
 """Commands that are run in a copy of the example task."""

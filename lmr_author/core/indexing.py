@@ -49,11 +49,10 @@ class IndexEntry:
 
     Attributes:
         path: its file, relative to the repository, with ``/``.
-        kind: ``"function"``, ``"async"`` (a coroutine), or ``"block"`` of a function that it may become.
+        kind: ``"function"`` or ``"async"`` (a coroutine).
         decorators: dotted names, without arguments.
         parameters: ``name``, ``*name``, ``**name``, each with ``: annotation`` when it has one.
         docstring: not cleaned; "" when there is none.
-        comments: the text of a block's comments.
         statements, branches: their number in its code, nested ones included, a docstring not.
         returns: it has a return statement.
         names: names that its code uses other than by calling them.
@@ -74,7 +73,6 @@ class IndexEntry:
     decorators: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
     docstring: str = ""
-    comments: str = ""
     statements: int = 0
     branches: int = 0
     returns: bool = False
@@ -244,7 +242,7 @@ def _entry(
     nodes = [node for part in parts for node in ast.walk(part)]
     branches = sum(isinstance(node, _BRANCHES) for node in nodes)
     statements = branches + sum(isinstance(node, _STATEMENTS) for node in nodes)
-    names, calls = names_and_calls(nodes)
+    names, calls = _names_and_calls(nodes)
     return IndexEntry(
         path=path,
         qualname=definition.qualname,
@@ -268,7 +266,7 @@ def _entry(
     )
 
 
-def names_and_calls(nodes: Iterable[ast.AST]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _names_and_calls(nodes: Iterable[ast.AST]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names in some nodes, and those of what they call, each once."""
     nodes = list(nodes)
     called = {node.func for node in nodes if isinstance(node, ast.Call)}

@@ -148,8 +148,6 @@ _HOOKS = frozenset(TABLES["hooks"].split())
 def called(prospect: Prospect) -> Judgement:
     """Something calls it, as only a call can be recorded. By name: ``loss(…)`` may call another ``loss``."""
     entry, index = prospect.entry, prospect.index
-    if entry.kind == "block":
-        return Judgement(1.0, "it will be called where it stands")
     if callers := index.callers(entry.name):
         often = sorted(callers, key=lambda caller: (is_test(caller[0]), -caller[1], caller[0]))
         times = counted(sum(count for _, count in callers), "time")

@@ -182,22 +182,6 @@ def bindings(nodes: Iterable[ast.AST]) -> dict[str, list[ast.AST]]:
     return result
 
 
-def imported_as(tree: ast.Module) -> dict[str, str]:
-    """Return the meaning of imported names: ``api`` → ``gensim.downloader`` for ``import gensim.downloader as api``.
-
-    Names of modules that mean themselves are left out, and so are relative imports.
-    """
-    meanings: dict[str, str] = {}
-    for node in each(tree, ast.Import, ast.ImportFrom):
-        for alias in node.names:
-            if isinstance(node, ast.ImportFrom):
-                if node.module and not node.level:
-                    meanings[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-            elif alias.asname:
-                meanings[alias.asname] = alias.name
-    return meanings
-
-
 def root_name(node: ast.expr | None) -> str:
     """Return the name at the beginning of ``name.attribute[item]…``; "" where something else stands there."""
     while isinstance(node, ast.Attribute | ast.Subscript):

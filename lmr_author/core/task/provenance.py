@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 import msgspec
 
 from lmr_author.core.task.folder import Task
-from lmr_author.core.task.record import Count, Digest, Index, Record, Text
+from lmr_author.core.task.record import Count, Record
 
 Moment = Annotated[str, msgspec.Meta(pattern=r"^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z)?$")]
 Commit = Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{40}|[0-9a-f]{64})?$")]
@@ -216,31 +216,6 @@ class EnvironmentOrigin:
     problems: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class ExtractedBlock:
-    """A block that ``extract`` made into a function. Its file differs from the pinned commit.
-
-    Attributes:
-        file: file in the repository; its original is in authoring/removed/.
-        start: first line of the block before the extraction.
-        end: last line of the block.
-        name: qualified name of the new function.
-        inputs: its parameters.
-        outputs: its return values, in order.
-        sha256_before: digest of the file before the extraction.
-        sha256_after: digest of the file after it.
-    """
-
-    file: Text
-    start: Index
-    end: Index
-    name: Text
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    sha256_before: Digest
-    sha256_after: Digest
-
-
 @dataclass(frozen=True, kw_only=True)
 class Provenance(Record):
     """The origin of a task's paper, repository and environment; written by new-task, never by hand.
@@ -251,17 +226,15 @@ class Provenance(Record):
         paper: the PDF and the facts read from it.
         repository: the code before masking.
         environment: the making of Dockerfile and requirements.lock.
-        extractions: blocks that ``extract`` made into functions, in order.
     """
 
-    optional: ClassVar = ("$schema", "extractions")
+    optional: ClassVar = ("$schema",)
 
     created: Moment = ""
     tool: MakingTool = MakingTool()
     paper: PaperOrigin = PaperOrigin()
     repository: RepositoryOrigin = RepositoryOrigin()
     environment: EnvironmentOrigin = EnvironmentOrigin()
-    extractions: tuple[ExtractedBlock, ...] = ()
 
 
 def load(task: Task) -> Provenance:

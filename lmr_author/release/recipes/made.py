@@ -128,7 +128,6 @@ def _inputs(folder: Folder) -> dict[str, Any]:
                 part.target,
                 part.category,
                 part.instruction,
-                plain(part.extract),
                 part.retrieval,
                 part.also,
                 plain(part.notes),

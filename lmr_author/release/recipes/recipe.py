@@ -115,19 +115,6 @@ class EnvironmentPart:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExtractPart:
-    """A block that becomes the target before it is masked; the function's name is the target's.
-
-    Attributes:
-        lines: first and last line, as 40-62.
-        kind: function or method; by default a method where the block uses `self`.
-    """
-
-    lines: Annotated[str, msgspec.Meta(pattern=r"^\d+(-\d+)?$")]
-    kind: Literal["", "function", "method"] = ""
-
-
-@dataclass(frozen=True, kw_only=True)
 class RecordPart:
     """A way to record the target's calls: a command, the repository's tests, or calls written out.
 
@@ -207,7 +194,6 @@ class TargetPart:
         category: one of LMR-Bench's nine.
         instruction: the task in words.
         record: how its calls are recorded.
-        extract: the block that becomes it, where it is no function yet.
         retrieval: files that the model should also see.
         also: look-alikes to empty along with it.
         notes: words of the comment and the docstring in the masked body.
@@ -219,7 +205,6 @@ class TargetPart:
     category: str
     instruction: Text
     record: RecordPart
-    extract: ExtractPart | None = None
     retrieval: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     notes: MaskNotes | None = None

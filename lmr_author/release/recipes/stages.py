@@ -11,8 +11,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lmr_author.authoring import masking
-from lmr_author.authoring.extracting import task_file
-from lmr_author.authoring.extracting.extract import As
 from lmr_author.authoring.new_task import new_task
 from lmr_author.authoring.recording.record import record
 from lmr_author.core import files
@@ -139,17 +137,10 @@ def environment(build: Build, made: Made) -> Made:
 
 
 def mask(build: Build, made: Made) -> Made:
-    """``extract``, then ``mask``, in the order of the targets."""
+    """``mask``, in the order of the targets."""
     task, parts = build.task, build.folder.recipe.targets
     files.remove(task.root)
     shutil.copytree(build.unmasked, task.root, symlinks=True)
-    for number, part in enumerate(parts):
-        if part.extract is not None:
-            target = Target.parse(part.target)
-            kind = As(part.extract.kind) if part.extract.kind else None
-            extraction = task_file.ExtractOptions(f"{target.path}:{part.extract.lines}", target.name, kind)
-            with in_field(build.folder, f"targets[{number}].extract"):
-                task_file.write(task, task_file.plan(task, extraction, task.root))
     for number, part in enumerate(parts):
         options = masking.MaskOptions(
             targets=(part.target,),

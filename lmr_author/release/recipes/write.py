@@ -19,7 +19,6 @@ from lmr_author.core.task.recording import CHECKERS, FIXTURES, load
 from lmr_author.release.recipes.made import ACCEPTED, EQUIVALENT
 from lmr_author.release.recipes.recipe import (
     RECIPE,
-    ExtractPart,
     PaperPart,
     Recipe,
     RecordPart,
@@ -62,7 +61,7 @@ def write(task: Task, out: Path, here: Path) -> Written:
     remarks: list[str] = []
     with files.staged_folder(out) as folder:
         targets = [
-            _target(task, info, origin, implementation, remarks) for implementation in info.implementations
+            _target(task, info, implementation, remarks) for implementation in info.implementations
         ]
         recipe = Recipe(
             id=info.instance_id,
@@ -110,11 +109,7 @@ def _repository(info: TaskInfo, origin: Provenance) -> RepositoryPart:
     )
 
 
-def _target(
-    task: Task, info: TaskInfo, origin: Provenance, implementation: Implementation, remarks: list[str]
-) -> TargetPart:
-    goal = (implementation.goal_file, implementation.qualname)
-    blocks = [block for block in origin.extractions if (block.file, block.name) == goal]
+def _target(task: Task, info: TaskInfo, implementation: Implementation, remarks: list[str]) -> TargetPart:
     recording = load(task.recording(info, implementation.index))
     if recording is None:
         remarks.append(
@@ -124,7 +119,6 @@ def _target(
         target=str(implementation.target),
         category=implementation.category,
         instruction=implementation.instruction,
-        extract=ExtractPart(lines=f"{blocks[-1].start}-{blocks[-1].end}") if blocks else None,
         retrieval=implementation.retrieval_context,
         also=_look_alikes(task, info).get(implementation.index, ()),
         notes=_notes(task, info, implementation),
