@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 import msgspec
 
 from lmr_author.core.task.folder import Task
-from lmr_author.core.task.record import Count, Record
+from lmr_author.core.task.record import Count, Digest, Record, Text
 
 Moment = Annotated[str, msgspec.Meta(pattern=r"^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z)?$")]
 Commit = Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{40}|[0-9a-f]{64})?$")]
@@ -102,12 +102,27 @@ class RemovedFile:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PatchOrigin:
+    """A patch on the pinned commit; it lies in authoring/patches/.
+
+    Attributes:
+        sha256: digest of the patch.
+        reason: why the code is patched.
+    """
+
+    sha256: Digest
+    reason: Text
+
+
+@dataclass(frozen=True, kw_only=True)
 class RepositoryOrigin:
     """The code before masking.
 
     Attributes:
-        url: address it was cloned from, without credentials.
-        commit: the pinned commit.
+        url: address it was cloned from, without credentials; "" for own code.
+        commit: the pinned commit; "" for own code.
+        own_code: true if the code lies beside the task's recipe: no address has this commit.
+        patch: the patch that was applied to the commit; null without one.
         commit_date: committer's date of the pinned commit (UTC); requirements are pinned as of it.
         default_branch: default branch; "" without one.
         last_commit_date: date of the newest commit of the default branch (UTC).
@@ -122,8 +137,12 @@ class RepositoryOrigin:
         notes: anything else unusual about the repository.
     """
 
+    optional: ClassVar = ("own_code", "patch")
+
     url: str = ""
     commit: Commit = ""
+    own_code: bool = False
+    patch: PatchOrigin | None = None
     commit_date: Moment = ""
     default_branch: str = ""
     last_commit_date: Moment | None = None

@@ -121,6 +121,7 @@ def _inputs(folder: Folder) -> dict[str, Any]:
             _file(folder.path / recipe.paper.source) if recipe.paper.is_file else "",
             plain(recipe.repository),
             _tree(code) if code else {},
+            _file(folder.path / recipe.repository.patch) if recipe.repository.patch else "",
         ],
         "environment": environment,
         "mask": [

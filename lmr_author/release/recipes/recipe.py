@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 
 from lmr_author.authoring.masking.body import MaskNotes
+from lmr_author.authoring.new_task.new_task import MOST_PATCH_BYTES, SENTENCE
 from lmr_author.authoring.recording.job import RecordOptions
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
@@ -64,13 +65,15 @@ class PaperPart:
 
 @dataclass(frozen=True, kw_only=True)
 class RepositoryPart:
-    """The repository: an address and a commit, or a folder beside recipe.yaml that is committed the same each time.
+    """The repository: an address and a commit, or a folder beside recipe.yaml with code of one's own.
 
     Attributes:
         url: its address, which info.json names.
         commit: the commit, in full; not with `files`.
         folder: its folder in the task; by default the last part of the address.
-        files: a folder beside recipe.yaml with the code, without git.
+        patch: a unified diff beside recipe.yaml that is applied to the commit; not with `files`.
+        patch_reason: why the code is patched, a sentence that reviewers read.
+        files: a folder beside recipe.yaml with code of one's own, without git; the task names no commit.
         author: author of the only commit of `files`.
         email: the author's address.
         date: time of that commit, with its time zone.
@@ -83,6 +86,8 @@ class RepositoryPart:
     url: Text
     commit: Commit = ""
     folder: str = ""
+    patch: str = ""
+    patch_reason: str = ""
     files: str = ""
     author: str = ""
     email: str = ""
@@ -360,6 +365,14 @@ def _problems(folder: Folder) -> Iterator[_Problem]:
     if bool(repository.commit) == bool(repository.files):
         hint = "give the commit in full (40 digits), or a folder of files that lies beside the recipe"
         yield "repository", "needs one of `commit` and `files`", hint
+    if repository.patch:
+        if repository.files:
+            yield "repository.patch", "`files` is your own code", "change it there, and leave out the patch"
+        if files.read_inside(str(folder.path.resolve()), folder.path / repository.patch, MOST_PATCH_BYTES) is None:
+            problem = f"there is no file {repository.patch} beside the recipe"
+            yield "repository.patch", problem, "add a unified diff of at most 1 MB, as from `git diff`"
+    if len(repository.patch_reason.split()) < SENTENCE and repository.patch:
+        yield "repository.patch_reason", "is missing", "say in a sentence why the code is patched"
     if repository.files:
         if not (folder.path / repository.files).is_dir():
             problem = f"there is no folder {repository.files} beside the recipe"

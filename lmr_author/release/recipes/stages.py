@@ -96,6 +96,8 @@ def source(build: Build, made: Made) -> Made:
         year=recipe.paper.year,
         paper_url=recipe.paper.address,
         repo_url=repository.url,
+        patch=files.inside(folder, repository.patch) if repository.patch else None,
+        patch_reason=repository.patch_reason,
         base_image=environment.base_image or None,
         python_version=environment.python or None,
         repo_folder=repository.folder or None,
@@ -105,6 +107,8 @@ def source(build: Build, made: Made) -> Made:
     )
     with in_field(build.folder, "repository" if repository.commit else "paper"):
         new_task.new_task(options, build.say)
+    if repository.files:
+        _name_own_code(build.task)
     if repository.remove:
         with in_field(build.folder, "repository.remove"):
             _take_out(build)
@@ -248,6 +252,14 @@ def in_field(folder: Folder, name: str) -> Iterator[None]:
         if name == "environment":
             hint += "; what is an option of `env lock` is a field of the recipe's `environment`"
         raise LmrError(f"{folder.path / RECIPE}: {name}: {error.message}", hint) from error
+
+
+def _name_own_code(task: Task) -> None:
+    """Claim no commit and no origin for code that lies beside the recipe: this commit exists nowhere else."""
+    origin = provenance.load(task)
+    repository = replace(origin.repository, url="", commit="", own_code=True)
+    replace(origin, repository=repository).write(task.provenance_path)
+    task.save(replace(task.load(), repo_commit=""))
 
 
 def _take_out(build: Build) -> None:
