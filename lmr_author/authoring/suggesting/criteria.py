@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lmr_author.authoring.suggesting.paper import TABLES, Description
-from lmr_author.core.indexing import NEEDS_GPU, Index, IndexEntry
+from lmr_author.core.indexing import Index, IndexEntry
 from lmr_author.core.texts import counted, listed
 
 
@@ -189,14 +189,21 @@ def recordable(prospect: Prospect) -> Judgement:
     return Judgement(value, f"hard to record: it {every}", reason)
 
 
+_OBSTACLES = {
+    "gpu": (0.7, "needs a GPU"),
+    "program": (0.3, "its file runs when imported"),
+    "command line": (0.1, "cannot run in a test"),
+    "python 2": (0.1, "cannot run in a test"),
+}
+
+
 def runs(prospect: Prospect) -> Judgement:
     """A test can import its file and run it."""
     obstacle = prospect.entry.obstacle
-    if not obstacle:
+    if obstacle is None:
         return Judgement(1.0, "nothing that can be seen keeps a test from running it")
-    if obstacle.startswith(NEEDS_GPU):
-        return Judgement(0.7, obstacle, "needs a GPU")
-    return Judgement(0.1, obstacle, "cannot run in a test")
+    value, warning = _OBSTACLES[obstacle.kind]
+    return Judgement(value, obstacle.sentence, warning)
 
 
 CRITERIA: dict[str, tuple[float, Callable[[Prospect], Judgement]]] = {
