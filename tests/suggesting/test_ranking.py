@@ -160,8 +160,8 @@ def test_what_cannot_run_in_a_test_moves_down_and_says_why(tmp_path: Path) -> No
 
 
 def test_a_file_that_runs_its_program_is_marked_and_comes_below_its_copy_with_a_guard(tmp_path: Path) -> None:
-    body = "def pairwise_penalty(scores):\n    total = 0\n    for score in scores:\n        total += score\n    return total\n"
-    main = "\n\ndef parse_args():\n    return parser.parse_args()\n\n\ndef evaluate(args):\n    pairwise_penalty(args)\n\n\n"
+    body = "def pairwise_penalty(scores):\n    total = 0\n    for score in scores:\n        total += score\n"
+    main = "    return total\n\ndef parse_args():\n    return parser.parse_args()\n\n\ndef evaluate(a):\n    a\n\n\n"
     guarded = 'if __name__ == "__main__":\n    evaluate(parse_args())\n'
     files = {
         "a.py": f"{body}{main}evaluate(parse_args())\n",
