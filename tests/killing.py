@@ -81,7 +81,6 @@ VERBS = (
     Verb("mask", "fresh", STAGES["masked"]),
     Verb("unmask", "recorded", ("unmask", HINGE)),
     Verb("instruct", "masked", ("instruct", "--text", "Implement the loss.", "--no-input")),
-    Verb("extract", "fresh", ("extract", "run.py:6-7", "--name", "work", "--yes")),
     Verb("record", "masked", STAGES["recorded"], resumes=True),
     Verb("evaluate", "recorded", ("evaluate", "--repeats", "1")),
     Verb("judge --predictions", "recorded", ("judge", "tasks", "--predictions", "answers.jsonl"), "."),

@@ -22,7 +22,6 @@ SECTIONS = {
         "new-task": "Make a task folder from a paper and its repository.",
         "env": "Pin requirements, write the Dockerfile, build the image.",
         "suggest": "Rank the functions by how good a task each makes.",
-        "extract": "Turn a block of a script into a function.",
         "mask": "Mask a function, keep the golden, clean the tree.",
         "instruct": "Draft, check and set the instruction.",
         "set": "Change title, year, addresses, category and their like.",

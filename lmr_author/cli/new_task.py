@@ -42,6 +42,8 @@ def new_task(
     year: Annotated[int | None, Option(help="The paper's year; by default read from it.")] = None,
     paper_url: Annotated[str | None, Option(help="The paper's web address.")] = None,
     repo_url: Annotated[str | None, Option(help="The public address, when --repo is a local clone.")] = None,
+    patch: Annotated[Path | None, Option(help="A unified diff to apply to the commit.")] = None,
+    patch_reason: Annotated[str, Option(help="Why the code is patched, a sentence.")] = "",
     base_image: ImageOption = None,
     tasks_dir: Annotated[Path, Option(help="The folder that holds the tasks.")] = Path("tasks"),
     skip: Annotated[
@@ -61,6 +63,8 @@ def new_task(
     ui.require_person(asking or bool(repo), "no --repo URL given", usage)
     if not paper:
         paper = ui.path("Paper (PDF file, URL or arXiv id):", check=paper_problem)
+    if patch and asking and not patch_reason:
+        patch_reason = ui.needed("Why is the code patched?")
     options = NewTaskOptions(
         paper=paper or "",
         repo=repo or "",
@@ -71,6 +75,8 @@ def new_task(
         year=year,
         paper_url=paper_url,
         repo_url=repo_url,
+        patch=patch,
+        patch_reason=patch_reason.strip(),
         base_image=base_image,
         tasks_dir=tasks_dir,
         skip_submodules=Skipped.submodules in (skip or ()),
@@ -90,7 +96,7 @@ def show(result: NewTaskResult) -> None:
     ui.say(f"{result.task.root}/", "made", "green")
     rows = {
         "paper": f"{info.paper_name} ({info.year})",
-        "repository": f"{info.repo_url} at {info.repo_commit[:12]}",
+        "repository": f"{info.repo_url} at {info.repo_commit[:12]}{', patched' if info.repo_patch else ''}",
         "base image": result.base.reference,
         "": f"because {result.base.reason}",
     }

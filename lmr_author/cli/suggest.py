@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,7 +15,6 @@ from lmr_author.core.errors import UsageError
 from lmr_author.core.texts import counted, listed
 
 if TYPE_CHECKING:
-    from lmr_author.authoring.extracting.blocks import Block
     from lmr_author.authoring.suggesting import Suggestion, Suggestions
 
 
@@ -28,11 +26,7 @@ def suggest(
     task: TaskOption = None,
     output: FormatOption = Format.text,
 ) -> int:
-    """Rank the repository's functions by how well the paper describes them and how good a task each makes.
-
-    Blocks of scripts and long functions follow, with the command that makes a function of each.
-    """
-    from lmr_author.authoring.extracting.blocks import BLOCKS, WORTH, blocks_of_repository, blocks_of_task
+    """Rank the repository's functions by how well the paper describes them and how good a task each makes."""
     from lmr_author.authoring.suggesting import suggest as suggest_in_task
     from lmr_author.authoring.suggesting import suggest_repository
 
@@ -45,57 +39,25 @@ def suggest(
     with ui.progress("reading the repository"):
         if repo is not None:
             ranking = suggest_repository(repo, paper, top, globs or ())
-            blocks = blocks_of_repository(repo, paper, BLOCKS, globs or ())
         else:
             ranking = suggest_in_task(task_or_repo(task), top, globs or ())
-            blocks = blocks_of_task(task_or_repo(task), BLOCKS, globs or ())
     if output is Format.json:
-        ui.print_json({**ranking.to_json(), "blocks": [block.to_json() for block in blocks]})
+        ui.print_json(ranking.to_json())
         return 0
     _print_table(ranking)
-    best = max(suggestion.score for suggestion in ranking.suggestions)
-    blocks = [block for block in blocks if block.score >= WORTH * best]
-    _print_blocks(blocks, task, repo)
-    _then(ranking, blocks, task, repo, paper)
+    _then(ranking, task, repo, paper)
     return 0
 
 
-def _then(
-    ranking: Suggestions, blocks: Sequence[Block], task: Path | None, repo: Path | None, paper: Path | None
-) -> None:
-    """Print the command for the best function that is not masked, or for a block that is better still.
-
-    Of a repository that is no task yet, the one that makes it one.
-    """
+def _then(ranking: Suggestions, task: Path | None, repo: Path | None, paper: Path | None) -> None:
+    """Print the command for the best function that is not masked; for a repository, the one that makes a task."""
     if repo is not None:
         pdf = [paper] if paper and paper.suffix == ".pdf" else []
         ui.then("new-task", *pdf, "--repo", repo, stderr=False)
         return
     unmasked = next((suggestion for suggestion in ranking.suggestions if suggestion.masked is None), None)
-    if blocks and (unmasked is None or blocks[0].score > unmasked.score):
-        ui.then(*_command(blocks[0], task), stderr=False)
-    elif unmasked is not None:
+    if unmasked is not None:
         ui.then("mask", unmasked.target, *task_words(task), stderr=False)
-
-
-def _command(block: Block, task: Path | None) -> list[str]:
-    return ["extract", block.place, "--name", block.name, *task_words(task)]
-
-
-def _print_blocks(blocks: Sequence[Block], task: Path | None, repo: Path | None) -> None:
-    """Print the blocks that may become functions: section, reason and terms, and the command for each."""
-    if blocks:
-        ui.say("", stderr=False)
-        ui.say(
-            "score  block of a script or long function that the paper describes", tone="bold", stderr=False
-        )
-    for block in blocks:
-        size = counted(block.statements, "statement")
-        parts = (block.section or "no section stands out", size, *block.warnings, ", ".join(block.terms))
-        ui.say(block.place, f"    {block.score:>4.0f} ", "cyan", tone="bold", stderr=False, whole=True)
-        ui.say(ui.fitted(" · ".join(filter(None, parts)), 10), indent=10, stderr=False, whole=True)
-        if repo is None:
-            ui.then(*_command(block, task), head="becomes a function by", indent=10, stderr=False)
 
 
 def _print_table(ranking: Suggestions) -> None:

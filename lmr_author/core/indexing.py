@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
 from lmr_author.core import code, foreign
 from lmr_author.core.code.tree import PYTHON_2, last_name
@@ -29,7 +30,6 @@ SUGGESTED = 4
 
 NOT_READ = f"a link, larger than {MAX_BYTES // 2**20} MB, or not readable"
 NOT_PARSED = f"not Python {sys.version_info.major}.{sys.version_info.minor}"
-NEEDS_GPU = "it insists on a GPU"
 
 _STATEMENTS = (
     ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.Raise, ast.Assert, ast.Delete,
@@ -41,6 +41,14 @@ _SELF = ("self", "cls")
 
 
 @dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Why a test cannot run a function: its kind, and a sentence."""
+
+    kind: Literal["command line", "program", "python 2", "gpu"]
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
 class IndexEntry:
     """A function of a repository, and the facts that rank it.
 
@@ -49,16 +57,15 @@ class IndexEntry:
 
     Attributes:
         path: its file, relative to the repository, with ``/``.
-        kind: ``"function"``, ``"async"`` (a coroutine), or ``"block"`` of a function that it may become.
+        kind: ``"function"`` or ``"async"`` (a coroutine).
         decorators: dotted names, without arguments.
         parameters: ``name``, ``*name``, ``**name``, each with ``: annotation`` when it has one.
         docstring: not cleaned; "" when there is none.
-        comments: the text of a block's comments.
         statements, branches: their number in its code, nested ones included, a docstring not.
         returns: it has a return statement.
         names: names that its code uses other than by calling them.
         calls: last names of the functions that it calls.
-        obstacle: why it cannot run in a test, as a sentence; "" for nothing that can be seen.
+        obstacle: why it cannot run in a test; None for nothing that can be seen.
     """
 
     path: str
@@ -74,13 +81,12 @@ class IndexEntry:
     decorators: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
     docstring: str = ""
-    comments: str = ""
     statements: int = 0
     branches: int = 0
     returns: bool = False
     names: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()
-    obstacle: str = ""
+    obstacle: Obstacle | None = None
 
     @property
     def name(self) -> str:
@@ -237,14 +243,14 @@ def _entry(
     definition: code.Definition,
     function: code.FunctionNode,
     decorators: tuple[str, ...],
-    obstacle: str,
+    obstacle: Obstacle | None,
 ) -> IndexEntry:
     """Return the facts about a function's code, nested functions included, decorators not."""
     parts = [part for part in code.children(function) if part not in function.decorator_list]
     nodes = [node for part in parts for node in ast.walk(part)]
     branches = sum(isinstance(node, _BRANCHES) for node in nodes)
     statements = branches + sum(isinstance(node, _STATEMENTS) for node in nodes)
-    names, calls = names_and_calls(nodes)
+    names, calls = _names_and_calls(nodes)
     return IndexEntry(
         path=path,
         qualname=definition.qualname,
@@ -268,7 +274,7 @@ def _entry(
     )
 
 
-def names_and_calls(nodes: Iterable[ast.AST]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _names_and_calls(nodes: Iterable[ast.AST]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names in some nodes, and those of what they call, each once."""
     nodes = list(nodes)
     called = {node.func for node in nodes if isinstance(node, ast.Call)}
@@ -289,17 +295,25 @@ class _Obstacles:
         self.tree, self.asks_for_gpu = module.tree, b"cuda" in module.data
         self.demand = code.demanded(module.tree) if b"parse_args" in module.data else ""
         names = {node.id for node in code.each(module.tree, ast.Name)}
+        self.program = code.program_on_import(module.tree)
         self.has_old_names = not PYTHON_2.isdisjoint(names)
 
-    def of(self, function: code.FunctionNode) -> str:
-        if self.demand:
-            return f"no test can import it: the file {self.demand}"
+    def of(self, function: code.FunctionNode) -> Obstacle | None:
         if self.has_old_names and (gone := code.python_2_names(self.tree, function)):
-            return f"it, or what it calls of its file, uses {', '.join(gone)}, which Python 3 does not have"
+            sentence = (
+                f"it, or what it calls of its file, uses {', '.join(gone)}, which Python 3 does not have"
+            )
+            return Obstacle("python 2", sentence)
+        if self.demand:
+            return Obstacle("command line", f"no test can import it: the file {self.demand}")
+        if self.program is not None:
+            sentence = f"its file runs a program when it is imported (line {self.program.lineno})"
+            return Obstacle("program", f"{sentence}: a patch that adds a guard makes it importable")
         if self.asks_for_gpu and (lines := code.gpu_lines(function, self.tree)):
             shown = listed([str(line) for line in lines], 3)
-            return f"{NEEDS_GPU} (line {shown}): `record --cuda-as-cpu` runs it on the CPU"
-        return ""
+            sentence = f"it insists on a GPU (line {shown}): `record --cuda-as-cpu` runs it on the CPU"
+            return Obstacle("gpu", sentence)
+        return None
 
 
 def _name(node: ast.AST) -> str:

@@ -1,4 +1,4 @@
-"""Calls the extracted block of train.py, and rand_bbox, with small batches of images."""
+"""Calls cutmix, a block of train that the patch made a function, and rand_bbox, with small batches of images."""
 
 import argparse
 

@@ -25,7 +25,6 @@ VERBS = [
     ("instruct", "--text", "x"),
     ("set", "year=2020"),
     ("record", TARGET, "--force", "--no-input", "--", "python", "train.py"),
-    ("extract", "train.py:10-12", "--name", "new", "--no-input"),
     ("suggest",),
     ("vet", "--offline", "--no-input"),
     ("env", "detect"),

@@ -28,7 +28,6 @@ VERBS = [
     ("vet", "--offline", "--no-input"),
     ("export", ".", "--to", "agent", "--out", "../../out", "--force", "--unreviewed"),
     ("export", ".", "--to", "harbor", "--out", "../../out", "--force", "--unreviewed"),
-    ("extract", "train.py:63-68", "--name", "made", "--yes"),
     ("env", "dockerfile", "--force"),
     ("record", "--draft-driver", "d.py"),
 ]

@@ -36,7 +36,6 @@ RUNS = {
     "env build": 3,
     "env local --with nothing==1.0": 3,
     "suggest": 0,
-    "extract tailcon/train.py:10-12 --name block --dry-run": 3,
     "mask tailcon/train.py::fit --no-input": 0,
     "instruct --text 'Implémente-la …'": 1,
     f"unmask {TARGET}": 0,

@@ -40,7 +40,6 @@ WRITING = {
     "unmask": ("unmask", HINGE),
     "instruct": ("instruct", "--text", "Implement the loss.", "--no-input"),
     "set": ("set", "category=Evaluation Metrics"),
-    "extract": ("extract", "run.py:6-7", "--name", "work", "--yes"),
     "record": ("record", HINGE, "--no-input", "--", "python", "run.py"),
     "evaluate": ("evaluate",),
     "challenge": ("challenge", "--answers", ".."),

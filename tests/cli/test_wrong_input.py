@@ -61,7 +61,6 @@ def test_usage(arguments: str, error: str, hint: str, tmp_path: Path) -> None:
         "mask a.py::f --no-input",
         "unmask",
         "record a.py::f --no-input -- python x.py",
-        "extract a.py:1-2 --name f --no-input",
         "validate",
         "evaluate",
         "status",

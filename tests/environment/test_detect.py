@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,20 @@ def test_an_image_of_the_annotators() -> None:
     assert (known.torch, known.python, has_compiler(known)) == ("2.5.1", "3.11", True)
     own = choose_base(Needs(), "registry:5000/me/base:x", "3.13")
     assert (own.reference, own.python, own.python_certain) == ("registry:5000/me/base:x", "3.13", True)
+
+
+def test_python_and_image_have_to_fit() -> None:
+    old, moment = Needs(torch=(Declared("torch", "torch==1.4", "r.txt:1"),)), datetime(2020, 6, 1, tzinfo=UTC)
+    for needs, image in ((old, None), (Needs(), "pytorch/pytorch:1.4-cuda10.1-cudnn7-runtime")):
+        with pytest.raises(LmrError, match=r"1\.4-cuda\S+ has Python 3\.7, not 3\.11") as caught:
+            choose_base(needs, image, "3.11")
+        assert "pytorch/pytorch:2.4.0-" in caught.value.hint
+    free = replace(old, torch=(Declared("torch", "torch>=1.2", "r.txt:1"),), date=moment)
+    fits = choose_base(free, None, "3.11")
+    assert (fits.torch, fits.python) == ("2.4.0", "3.11"), "the oldest image with this Python"
+    assert choose_base(free).python == "3.7"
+    uncertain = choose_base(Needs(), "pytorch/pytorch:2.4.0-cuda12.4-cudnn9-runtime", "3.12")
+    assert uncertain.python == "3.12", "the table may be wrong where nobody looked, and this Python was out"
 
 
 @pytest.mark.parametrize("image", ["", "a b", "x\nRUN touch y", "-x", "${X}", "a;b"])

@@ -6,6 +6,7 @@ import pytest
 
 from lmr_author.authoring.masking.body import import_remarks
 from lmr_author.core import code
+from lmr_author.core.indexing import read
 from lmr_author.core.task import Target
 
 SCRIPT = """\
@@ -98,6 +99,44 @@ def test_a_command_line_without_which_the_file_ends_is_told(argument: str, deman
 )
 def test_a_command_line_that_may_be_empty_is_no_matter(argument: str, parsed: str) -> None:
     assert told(argument, parsed) == []
+
+
+PROGRAMS = {
+    "main()": "main()",
+    "main(parse_args())": "main(parse_args())",
+    "evaluate(get_args())": "evaluate(get_args())",
+    "evaluate()": "",
+    "try:\n    sys.exit(main())\nfinally:\n    pass": "sys.exit(main())",
+    "app.run(main)": "app.run(main)",
+    "start()": "start()",
+    "for epoch in range(9):\n    evaluate(epoch)": "evaluate(epoch)",
+    "args = get_args()": "",
+    "if __name__ == '__main__':\n    main()": "",
+    "if len(sys.argv) > 1:\n    main()": "",
+    "for name in NAMES:\n    NAMES.append(name)": "",
+    "evaluate.register(main)": "",
+    "def other():\n    main()": "",
+}
+"""End of a file → the statement by which it runs a program when it is imported; "" for none."""
+
+
+@pytest.mark.parametrize("end", PROGRAMS)
+def test_a_file_that_runs_its_program_is_named_with_the_remedy(end: str) -> None:
+    text = (
+        "import sys\n\n\ndef evaluate(args=None):\n    return args\n\n\ndef get_args():\n"
+        "    return parser.parse_args()\n\n\ndef start():\n    evaluate(get_args())\n\n\n"
+        "def main(args=None):\n    evaluate(args)\n\n\ndef loss(x):\n    return x\n\n\n"
+    )
+    data = f"{text}{end}\n".encode()
+    module = code.Module.parse(data, "train.py")
+    remarks = list(import_remarks(module, code.find(module, Target("train.py", "loss"))))
+    obstacle = read("train.py", data)[0][-1].obstacle if "def other" not in end else None
+    if not PROGRAMS[end]:
+        assert remarks == [] and obstacle is None
+        return
+    (remark,) = remarks
+    assert f": `{PROGRAMS[end]}`)" in remark and "lmr-author new-task --patch FILE" in remark
+    assert obstacle is not None and obstacle.kind == "program"
 
 
 @pytest.mark.parametrize(

@@ -21,14 +21,27 @@ from lmr_author.core.task.recording import load as recording
 from lmr_author.proof.evaluation.accepting import every_mutant
 from lmr_author.release.recipes import made
 from lmr_author.release.recipes.recipe import read
-from tests.cli.program import ENVIRONMENT, PROGRAM, lmr_forked, succeed
-from tests.gitrepos import make_repository
+from lmr_author.release.review.evidence import evidence_of
+from tests.cli.program import ENVIRONMENT, PROGRAM, lmr_forked, refuse, succeed
+from tests.gitrepos import git, make_repository
 from tests.recipes.recipes import change, write_recipe
 
 pytestmark = [pytest.mark.bwrap, pytest.mark.timeout(300)]
 PLAIN = ("--python", os.path.realpath(sys.executable))
 """An interpreter without this environment's packages, whose listing would take longer than all else."""
 MAKE = ("make", "recipes", "--out", "tasks", *PLAIN)
+
+
+REASON = "two sides are named once"
+PATCH = """\
+--- a/steps/core.py
++++ b/steps/core.py
+@@ -1,3 +1,4 @@
+ \"\"\"Steps of a filter.\"\"\"
++SIDES = 2
+ 
+ 
+"""
 
 
 def files_of(task: Task) -> dict[str, str]:
@@ -163,18 +176,45 @@ def test_a_task_that_somebody_changed_is_not_replaced(own: Path) -> None:
     assert readme.read_text() == "# Mine\n"
 
 
-def test_the_recipe_of_a_task_makes_it_again_while_another_fails(own: Path) -> None:
+def test_own_code_claims_no_commit_and_no_origin(place: Path) -> None:
+    task = Task(place / "tasks" / "1-small")
+    origin = provenance(task).repository
+    assert (origin.url, origin.commit, origin.own_code) == ("", "", True)
+    assert origin.commit_date == "2024-01-02T12:00:00Z"
+    assert "repo_commit" not in json.loads(task.info_path.read_text())
+    doubts = evidence_of(task, ())["core"].doubts
+    assert "no published commit has this code" in doubts
+    said, hint = refuse(3, "recipe", "tasks/1-small", "--out", "again", cwd=place)
+    assert "repository.files" in said and "published commit" in hint
+
+
+def test_the_recipe_of_a_patched_task_makes_it_again_while_another_fails(own: Path) -> None:
     """Two at a time; the code comes from a clone in place of the address."""
     task, source = Task(own / "tasks" / "1-small"), own / "recipes" / "1-small"
     part = read(source).recipe.repository
     commit_folder(
         source / "repository", own / "clone", Commit(part.author, part.email, part.date, part.message)
     )
+    clone = ("--clone", f"https://example.org/steps={own / 'clone'}")
+    repository = {
+        "url": "https://example.org/steps",
+        "commit": git(own / "clone", "rev-parse", "HEAD"),
+        "remove": list(part.remove),
+        "patch": "guard.patch",
+        "patch_reason": REASON,
+    }
+    change(source, lambda data: data.update(repository=repository))
+    (source / "guard.patch").write_text(PATCH)
+    succeed(*MAKE, *clone, cwd=own)
+    assert "SIDES = 2" in (task.repository(task.load()) / "steps" / "core.py").read_text()
+    assert "SIDES = 2" in (task.golden(task.load().implementations[0])).read_text()
     shutil.copyfile(source / "driver.py", own / "tasks" / "driver.py")
     _, mutant = every_mutant(task)[0]
     succeed("accept", "tasks/1-small", "--mutant", mutant.id, "--reason", "it is only for the test", cwd=own)
     succeed("recipe", "tasks/1-small", "--out", "again/1-small", cwd=own)
-    assert read(own / "again" / "1-small").recipe.repository.remove == part.remove != ()
+    written = read(own / "again" / "1-small").recipe.repository
+    assert written.remove == part.remove != () and written.patch_reason == REASON
+    assert (own / "again" / "1-small" / written.patch).read_text() == PATCH
     found = read(own / "again" / "1-small").recipe.targets[0]
     assert (found.record.command, found.record.cases) == ("python driver.py", 4)
     (accepted,) = EquivalentMutants.read(own / "again" / "1-small" / made.EQUIVALENT).accepted
@@ -182,7 +222,6 @@ def test_the_recipe_of_a_task_makes_it_again_while_another_fails(own: Path) -> N
     write_recipe(own / "again" / "2-broken", 2)
     change(own / "again" / "2-broken", lambda data: data["targets"][0].update(target="steps/core.py::clam"))
 
-    clone = ("--clone", f"https://example.org/steps={own / 'clone'}")
     done = lmr_forked("make", "again", "--out", "made", "--jobs", "2", *clone, *PLAIN, cwd=own)
 
     assert done.code == 1, done.out + done.err

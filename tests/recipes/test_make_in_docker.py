@@ -1,4 +1,4 @@
-"""A recipe with an extracted block, example calls and an environment of its own, made in its image."""
+"""A recipe with example calls and an environment of its own, made in its image."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from tests.cli.program import succeed
 from tests.recipes.recipes import change, write_recipe
 from tests.support import base_image, remove_image
 
-BLOCK = """
+GAP = """
 
-def spread(values):
+def gap(values):
     low, high = min(values), max(values)
     total = 0
     for value in values:
@@ -25,7 +25,7 @@ def spread(values):
             total += value - low
         else:
             total += high - value
-    return total / len(values)
+    return total
 """
 INSTRUCTION = (
     "Implement the function `gap` in `steps/core.py`, the sum of section 3 of the paper: of each value its distance "
@@ -35,23 +35,21 @@ INSTRUCTION = (
 
 @pytest.mark.docker
 @pytest.mark.timeout(600)
-def test_a_block_becomes_a_target_that_is_proven_in_the_image(tmp_path: Path) -> None:
+def test_written_out_calls_are_proven_in_the_image(tmp_path: Path) -> None:
     base = base_image("lmr-author/base:bookworm")
     recipe = write_recipe(tmp_path / "recipes" / "1-small")
     source = recipe / "repository" / "steps" / "core.py"
-    source.write_text(source.read_text() + BLOCK)
-    first = source.read_text().splitlines().index("    total = 0") + 1
+    source.write_text(source.read_text() + GAP)
 
     def edit(data: dict[str, Any]) -> None:
         data["environment"] = {"python": "3.11"}
-        extracted = {
+        target = {
             "target": "steps/core.py::gap",
             "category": "Evaluation Metrics",
             "instruction": INSTRUCTION,
-            "extract": {"lines": f"{first}-{first + 5}"},
-            "record": {"examples": ["spread([1, 4, 9])", "spread([2])", "spread([-3, 5, 5])", "spread([0.5, 2])"]},
+            "record": {"examples": ["gap([1, 4, 9])", "gap([2])", "gap([-3, 5, 5])", "gap([0.5, 2])"]},
         }
-        data["targets"].append(extracted)
+        data["targets"].append(target)
 
     change(recipe, edit)
     task = Task(tmp_path / "tasks" / "1-small")

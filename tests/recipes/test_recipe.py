@@ -73,6 +73,23 @@ WRONG: dict[str, tuple[Callable[[Any], object], str, str]] = {
         "how the target is called",
     ),
     "missing paper": (lambda data: data["paper"].update(source="other.pdf"), "paper.source", "other.pdf"),
+    "a patch of one's own code": (
+        lambda data: data["repository"].update(patch="driver.py", patch_reason="it is a block"),
+        "repository.patch: `files` is your own code",
+        "leave out the patch",
+    ),
+    "a patch that is elsewhere": (
+        lambda data: data["repository"].update(
+            files="", commit="1" * 40, patch="../x.patch", patch_reason="it is a block"
+        ),
+        "repository.patch: there is no file ../x.patch beside the recipe",
+        "git diff",
+    ),
+    "a patch without a reason": (
+        lambda data: data["repository"].update(files="", commit="1" * 40, patch="driver.py"),
+        "repository.patch_reason",
+        "why the code is patched",
+    ),
     "neither commit nor files": (lambda data: data["repository"].pop("files"), "repository", "commit"),
     "short commit": (lambda data: data["repository"].update(commit="1a2b3c4"), "repository.commit", ""),
     "no number": (lambda data: data.update(id="first"), "id", ""),
@@ -136,6 +153,24 @@ CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "the time of a file": (lambda path: (path / "driver.py").touch(), ""),
 }  # fmt: skip
+
+
+def test_another_patch_is_another_source(folder: Path) -> None:
+    patched = {"url": "https://example.org/x", "commit": "1" * 40, "patch": "a.patch", "patch_reason": "it is a block"}
+    change(folder, lambda data: data.update(repository=patched))
+    (folder / "a.patch").write_text("one")
+    before = made.wanted(read(folder))
+    (folder / "a.patch").write_text("two")
+    assert made.wanted(read(folder))["source"] != before["source"]
+
+
+def test_a_patch_is_no_link_out_of_the_recipe(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    (folder / "a.patch").symlink_to(tmp_path / "secret")
+    patched = {"url": "https://example.org/x", "commit": "1" * 40, "patch": "a.patch", "patch_reason": "it is a block"}
+    change(folder, lambda data: data.update(repository=patched))
+    with pytest.raises(LmrError, match="repository.patch"):
+        read(folder)
 
 
 @pytest.mark.parametrize("title", CHANGES)

@@ -159,6 +159,25 @@ def test_what_cannot_run_in_a_test_moves_down_and_says_why(tmp_path: Path) -> No
     assert runs["c.py"].startswith("nothing")
 
 
+def test_a_file_that_runs_its_program_is_marked_and_comes_below_its_copy_with_a_guard(tmp_path: Path) -> None:
+    body = "def pairwise_penalty(scores):\n    total = 0\n    for score in scores:\n        total += score\n"
+    main = "    return total\n\ndef parse_args():\n    return parser.parse_args()\n\n\ndef evaluate(a):\n    a\n\n\n"
+    guarded = 'if __name__ == "__main__":\n    evaluate(parse_args())\n'
+    files = {
+        "a.py": f"{body}{main}evaluate(parse_args())\n",
+        "b/b.py": f"{body}{main}{guarded}".replace("total", "tally"),
+    }
+    found = {
+        item.target: item
+        for item in rank(indexing.build(write_files(tmp_path, files)), PaperText.from_json(PAPER))
+    }
+    bad, good = found["a.py::pairwise_penalty"], found["b/b.py::pairwise_penalty"]
+    assert (
+        "its file runs when imported" in bad.warnings and "its file runs when imported" not in good.warnings
+    )
+    assert bad.score < good.score / 2
+
+
 METHOD = '''\
 class A:
     def forward(self, scores, labels, temperature=1.0):

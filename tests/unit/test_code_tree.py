@@ -14,7 +14,6 @@ from lmr_author.core.code import (
     bound_by,
     children,
     form,
-    imported_as,
     is_main_guard,
     is_same,
     root_name,
@@ -120,14 +119,6 @@ def test_what_an_import_binds(statement: str, names: list[str]) -> None:
     (node,) = ast.parse(statement).body
     assert isinstance(node, ast.Import | ast.ImportFrom)
     assert bound_by(node) == names
-
-
-def test_what_imported_names_stand_for() -> None:
-    code = """import os, gensim.downloader as api
-def f():
-    from nltk import download as get
-from .a import b"""
-    assert imported_as(ast.parse(code)) == {"api": "gensim.downloader", "get": "nltk.download"}
 
 
 @pytest.mark.parametrize(

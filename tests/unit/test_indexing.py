@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.core.errors import SourceError
-from lmr_author.core.indexing import MAX_BYTES, NEEDS_GPU, NOT_PARSED, Index, IndexEntry, build, read, reason
+from lmr_author.core.indexing import MAX_BYTES, NOT_PARSED, Index, IndexEntry, build, read, reason
 from tests.support import write_files
 
 
@@ -154,7 +154,7 @@ def test_calls_of_a_file_are_counted_once_each() -> None:
 def test_a_function_that_moves_data_to_a_gpu_says_so(body: str, warned: bool) -> None:
     place = "def place(self, x):\n    return x.cuda()\n"
     entry = read("a.py", f"def move(self, x, default='cuda'):\n    {body}\n{place}".encode())[0][0]
-    assert entry.obstacle.startswith(NEEDS_GPU) is warned
+    assert (entry.obstacle is not None and entry.obstacle.kind == "gpu") is warned
 
 
 @pytest.mark.parametrize(

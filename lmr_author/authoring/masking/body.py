@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from lmr_author.core import code
 from lmr_author.core.errors import SourceError, TargetError
+from lmr_author.core.texts import shortened
 
 WIDTH = 88
 """Column at which comment lines are wrapped, not counting the body's own indentation."""
@@ -294,6 +295,12 @@ def _remarks(module: code.Module, definition: code.Definition, notes: MaskNotes)
     yield from import_remarks(module, definition)
 
 
+GUARD = (
+    'make the task again with a patch that puts this below `if __name__ == "__main__":` (`lmr-author new-task --patch '
+    "FILE --patch-reason TEXT`), or choose a function of another file"
+)
+
+
 def import_remarks(module: code.Module, definition: code.Definition) -> Iterator[str]:
     """Yield why no test could import the masked file, or run the function."""
     name = definition.qualname
@@ -303,7 +310,13 @@ def import_remarks(module: code.Module, definition: code.Definition) -> Iterator
             "so no test can judge an answer; choose another function"
         )
     if demand := code.demanded(module.tree):
-        yield f"the file {demand}: no test can import it; choose a function of another file"
+        yield f"the file {demand}: no test can import it; {GUARD}"
+    elif (program := code.program_on_import(module.tree)) is not None:
+        shown = shortened(ast.unparse(program), 60)
+        yield (
+            f"the file runs a program when it is imported (line {program.lineno}: `{shown}`), and so would every test; "
+            f"{GUARD}"
+        )
     if gone := code.python_2_names(module.tree, definition.node):
         yield (
             f"{name}, or what it calls of its file, uses {', '.join(gone)}, which Python 3 does not have: it cannot "

@@ -6,7 +6,7 @@ import ast
 import difflib
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -101,13 +101,6 @@ def find(repository: Path, target: Target) -> tuple[code.Module, code.Definition
             raise  # defined several times, or not on the line that was given
         close = [entry.node_id for entry in _similar(repository, target)]
         raise TargetError(error.message, did_you_mean(close, error.hint)) from error
-
-
-def python_files(repository: Path) -> Iterator[Path]:
-    """Yield the Python files of a repository, ``unit_test/`` included; no links, and none above ``MAX_SOURCE``."""
-    for path in files.walk(repository):
-        if path.suffix == ".py" and path.stat().st_size <= MAX_SOURCE:
-            yield path
 
 
 def _similar(repository: Path, target: Target) -> list[indexing.IndexEntry]:

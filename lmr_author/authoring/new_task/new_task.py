@@ -13,7 +13,7 @@ from lmr_author.authoring.new_task.draft import RESERVED, Draft, Wizard, default
 from lmr_author.authoring.new_task.records import Stages, notes_on
 from lmr_author.authoring.vetting.facts import Facts, best, gather_facts
 from lmr_author.authoring.vetting.vet import read_accepted_vetting
-from lmr_author.core import files, paper, repo
+from lmr_author.core import files, foreign, paper, repo
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.paper import FetchedPaper, Paper
 from lmr_author.core.repo import Address, Clone, CloneOptions
@@ -28,6 +28,10 @@ from lmr_author.runtime.environment.lock_file import SECONDS, LockOptions
 from lmr_author.runtime.environment.needs import Needs
 from lmr_author.runtime.environment.pinning import pin
 
+MOST_PATCH_BYTES = 1_000_000
+SENTENCE = 3
+"""Words that a reason has at least."""
+
 
 @dataclass(frozen=True)
 class NewTaskOptions:
@@ -38,6 +42,7 @@ class NewTaskOptions:
         repo: address of the repository, or a local folder.
         name: name of the task folder, after its number; ``repo_folder`` names the repository's folder in it.
         repo_url: public address to write down, when ``repo`` is a local clone of it.
+        patch: unified diff to apply to the commit; ``patch_reason`` says why.
         python_version: Python version of the base image, where the table does not know it.
         vetting: file that ``vet`` wrote; it becomes the task's ``authoring/vetting.json``.
     """
@@ -51,6 +56,8 @@ class NewTaskOptions:
     year: int | None = None
     paper_url: str | None = None
     repo_url: str | None = None
+    patch: Path | None = None
+    patch_reason: str = ""
     base_image: str | None = None
     python_version: str | None = None
     repo_folder: str | None = None
@@ -89,6 +96,7 @@ def new_task(
         )
     require_valid(Draft(**fields), taken, fields)  # wrong input fails before any work
     choose_base(Needs(), options.base_image, options.python_version)
+    patch = _read_patch(options)
     vetted = read_accepted_vetting(options.vetting) if options.vetting else None
     with files.temporary_folder("lmr-author-paper-") as temporary:
         say(f"fetching the paper {options.paper}")
@@ -99,19 +107,22 @@ def new_task(
             options = replace(options, repo=wizard.repository(read.repositories))
         # The repository tells facts about the paper, so it is here before the task has a name.
         with files.staged_folder(options.tasks_dir / "new-task", lambda: final) as staging:
-            clone = _clone(options, staging / "repository", say)
+            clone = _clone(options, patch, staging / "repository", say)
             facts = gather_facts(read, fetched, read_citations(clone.folder))
             draft = _draft(options, read, facts, taken)
             if wizard:
                 draft = wizard.edit(draft, taken, facts)
             require_valid(draft, taken)
-            info = replace(_info(draft), repo_commit=clone.commit, license=clone.licence)
+            digest = files.sha256_bytes(patch) if patch else ""
+            info = replace(_info(draft), repo_commit=clone.commit, repo_patch=digest, license=clone.licence)
             final = options.tasks_dir / info.folder_name
             _require_free(final)
             clone = replace(clone, folder=clone.folder.rename(staging / info.repo_folder_name))
             stages = _stages(options, clone, fetched, read, facts, say, watched=wizard is not None)
             had_tests = Task(staging).unit_test_folder(info).is_dir()
             say("writing the task")
+            if patch:
+                files.write_bytes(Task(staging).patch_path, patch)
             _write(Task(staging), info, draft, stages, vetted)
             _require_free(final)
     return NewTaskResult(
@@ -159,9 +170,29 @@ def _read(options: NewTaskOptions, fetched: FetchedPaper) -> Paper:
         raise LmrError(named, error.hint) from error
 
 
-def _clone(options: NewTaskOptions, folder: Path, say: Progress) -> Clone:
+def _read_patch(options: NewTaskOptions) -> bytes:
+    """Return the patch; empty for none. Raises UsageError for one that cannot be read, or without a reason."""
+    if options.patch is None:
+        if options.patch_reason:
+            raise UsageError("a reason is given, and no patch", "add --patch FILE")
+        return b""
+    data = foreign.read_regular(str(options.patch), MOST_PATCH_BYTES)
+    if not data:
+        raise UsageError(
+            f"--patch {options.patch}: no such file, empty, a link, or larger than 1 MB",
+            "name a unified diff, as from `git diff >FILE`",
+        )
+    if len(options.patch_reason.split()) < SENTENCE:
+        raise UsageError(
+            f"--patch {options.patch}: nothing says why the code is changed",
+            f"add --patch-reason, a sentence of {SENTENCE} words or more: reviewers read it",
+        )
+    return data
+
+
+def _clone(options: NewTaskOptions, patch: bytes, folder: Path, say: Progress) -> Clone:
     say(f"cloning {Address.parse(options.repo).shown}")
-    how = CloneOptions(skip_submodules=options.skip_submodules, skip_lfs=options.skip_lfs)
+    how = CloneOptions(skip_submodules=options.skip_submodules, skip_lfs=options.skip_lfs, patch=patch)
     return repo.clone(options.repo, options.commit, folder, how, say)
 
 
@@ -193,7 +224,7 @@ def _stages(
         lambda line: say(f"{doing}: {line}"),
         stoppable=watched,
     )
-    return Stages(fetched, read, facts, clone, needs, base, made)
+    return Stages(fetched, read, facts, clone, needs, base, made, options.patch_reason)
 
 
 def _repo_folder(options: NewTaskOptions, address: Address) -> str:

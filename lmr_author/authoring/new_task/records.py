@@ -21,6 +21,7 @@ from lmr_author.core.task.provenance import (
     BaseImageOrigin,
     MakingTool,
     PaperOrigin,
+    PatchOrigin,
     Provenance,
     RemovedFile,
     RepositoryOrigin,
@@ -47,6 +48,7 @@ class Stages:
     needs: Needs
     base: BaseImageOrigin
     lock: Lock
+    patch_reason: str = ""
 
 
 def provenance(
@@ -86,6 +88,7 @@ def _repository(info: TaskInfo, stages: Stages) -> RepositoryOrigin:
     return RepositoryOrigin(
         url=info.repo_url,
         commit=clone.commit,
+        patch=PatchOrigin(sha256=info.repo_patch, reason=stages.patch_reason) if info.repo_patch else None,
         commit_date=_time(clone.commit_date),
         default_branch=clone.default_branch,
         last_commit_date=_time(clone.last_date) if clone.last_date else None,

@@ -298,8 +298,9 @@ def irreproducible(qualname: str, rejected: Sequence[Rejected]) -> LmrError:
     if all(call.not_imported for call in rejected):
         return LmrError(
             f"{qualname} was called, but no test can do that: {reasons}",
-            "a test imports the file, with neither the command's arguments nor its data: choose a function of a "
-            "file that does not run a program when it is imported",
+            "a test imports the file, with neither the command's arguments nor its data: make the task again with a "
+            'patch that puts the file\'s program below `if __name__ == "__main__":` (`lmr-author new-task --patch FILE '
+            "--patch-reason TEXT`), or choose a function of another file",
         )
     omitted = [as_written(str(part["path"])) for lost in rejected for part in lost.call.omitted]
     hint = (

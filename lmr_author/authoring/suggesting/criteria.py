@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lmr_author.authoring.suggesting.paper import TABLES, Description
-from lmr_author.core.indexing import NEEDS_GPU, Index, IndexEntry
+from lmr_author.core.indexing import Index, IndexEntry
 from lmr_author.core.texts import counted, listed
 
 
@@ -148,8 +148,6 @@ _HOOKS = frozenset(TABLES["hooks"].split())
 def called(prospect: Prospect) -> Judgement:
     """Something calls it, as only a call can be recorded. By name: ``loss(…)`` may call another ``loss``."""
     entry, index = prospect.entry, prospect.index
-    if entry.kind == "block":
-        return Judgement(1.0, "it will be called where it stands")
     if callers := index.callers(entry.name):
         often = sorted(callers, key=lambda caller: (is_test(caller[0]), -caller[1], caller[0]))
         times = counted(sum(count for _, count in callers), "time")
@@ -191,14 +189,21 @@ def recordable(prospect: Prospect) -> Judgement:
     return Judgement(value, f"hard to record: it {every}", reason)
 
 
+_OBSTACLES = {
+    "gpu": (0.7, "needs a GPU"),
+    "program": (0.3, "its file runs when imported"),
+    "command line": (0.1, "cannot run in a test"),
+    "python 2": (0.1, "cannot run in a test"),
+}
+
+
 def runs(prospect: Prospect) -> Judgement:
     """A test can import its file and run it."""
     obstacle = prospect.entry.obstacle
-    if not obstacle:
+    if obstacle is None:
         return Judgement(1.0, "nothing that can be seen keeps a test from running it")
-    if obstacle.startswith(NEEDS_GPU):
-        return Judgement(0.7, obstacle, "needs a GPU")
-    return Judgement(0.1, obstacle, "cannot run in a test")
+    value, warning = _OBSTACLES[obstacle.kind]
+    return Judgement(value, obstacle.sentence, warning)
 
 
 CRITERIA: dict[str, tuple[float, Callable[[Prospect], Judgement]]] = {

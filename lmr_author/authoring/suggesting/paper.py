@@ -137,7 +137,7 @@ class FunctionWords:
             entry.class_name,
             entry.arguments,
             entry.identifiers,
-            (entry.docstring, entry.comments),
+            (entry.docstring,),
             PurePosixPath(entry.path).stem,
         )
 
@@ -341,7 +341,7 @@ def _versions(functions: Sequence[IndexEntry]) -> Iterator[tuple[int, int]]:
     """Yield the numbers of two functions of one name of which the second is longer and has all names of the first."""
     by_name: dict[str, list[int]] = defaultdict(list)
     for number, entry in enumerate(functions):
-        if entry.statements >= ALIKE and entry.kind != "block":
+        if entry.statements >= ALIKE:
             by_name[entry.qualname].append(number)
     for numbers in by_name.values():
         numbers.sort(key=lambda number: functions[number].statements)

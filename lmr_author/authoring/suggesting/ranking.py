@@ -175,9 +175,9 @@ def rank(
         if globs and not any(fnmatchcase(entry.path, glob) for glob in globs):
             continue
         description = descriptions.describe(number) if descriptions else Description(1.0)
-        judgements = judge(Prospect(entry, index, description, repository))
+        judgements = _judge(Prospect(entry, index, description, repository))
         own = masked.get((entry.path, entry.qualname)) if masked else None
-        suggestions.append(Suggestion(0, entry, score_of(judgements), description, judgements, own))
+        suggestions.append(Suggestion(0, entry, _score(judgements), description, judgements, own))
     suggestions.sort(key=lambda suggestion: -suggestion.score)
     distinct = _without_copies(suggestions)[:top]
     return [replace(suggestion, rank=number) for number, suggestion in enumerate(distinct, 1)]
@@ -200,12 +200,12 @@ def _without_copies(suggestions: Sequence[Suggestion]) -> list[Suggestion]:
     return distinct
 
 
-def judge(prospect: Prospect) -> tuple[Judgement, ...]:
+def _judge(prospect: Prospect) -> tuple[Judgement, ...]:
     """Return what each criterion says about a function."""
     return tuple(replace(criterion(prospect), criterion=name) for name, (_, criterion) in CRITERIA.items())
 
 
-def score_of(judgements: Sequence[Judgement]) -> float:
+def _score(judgements: Sequence[Judgement]) -> float:
     """Return the score that judgements give, 0 to 100."""
     return 100 * prod(map(_weighted, judgements))
 

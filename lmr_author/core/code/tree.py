@@ -30,6 +30,8 @@ _NEEDS_GPU = re.compile(
 """Functions of ``torch.cuda`` that fail without a GPU."""
 _GPU = re.compile(r"cuda(:\d*)?")
 """A device."""
+_RUNNERS = frozenset({"run", "Fire"})
+"""Functions that run the function that they are given: those of absl, asyncio, fire and typer."""
 _EXITS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
@@ -182,22 +184,6 @@ def bindings(nodes: Iterable[ast.AST]) -> dict[str, list[ast.AST]]:
     return result
 
 
-def imported_as(tree: ast.Module) -> dict[str, str]:
-    """Return the meaning of imported names: ``api`` → ``gensim.downloader`` for ``import gensim.downloader as api``.
-
-    Names of modules that mean themselves are left out, and so are relative imports.
-    """
-    meanings: dict[str, str] = {}
-    for node in each(tree, ast.Import, ast.ImportFrom):
-        for alias in node.names:
-            if isinstance(node, ast.ImportFrom):
-                if node.module and not node.level:
-                    meanings[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-            elif alias.asname:
-                meanings[alias.asname] = alias.name
-    return meanings
-
-
 def root_name(node: ast.expr | None) -> str:
     """Return the name at the beginning of ``name.attribute[item]…``; "" where something else stands there."""
     while isinstance(node, ast.Attribute | ast.Subscript):
@@ -304,6 +290,45 @@ def _required(call: ast.Call) -> str:
     if names[0].startswith("-"):
         return names[-1] if options.get("required") is True else ""
     return "" if options.get("nargs") in ("?", "*") else names[0]
+
+
+def program_on_import(tree: ast.Module) -> ast.Expr | None:
+    """Return the statement that runs a file's program when the file is imported, as ``evaluate(parse_args())``.
+
+    A call whose result nobody keeps, of ``main`` or of what reads the command line, itself or through functions of the
+    file; or in a loop of the module, of a function of the file. What an ``if`` keeps from running is passed over.
+    """
+    own = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+    starting = {"main", "parse_args", "parse_known_args"}
+    while found := {name for name, node in own.items() if name not in starting and starting & _called(node)}:
+        starting |= found
+    for statement, in_loop in _unconditional(tree.body, in_loop=False):
+        match statement:
+            case ast.Expr(value=ast.Call(func=function, args=arguments)):
+                handed_over = {last_name(argument) for argument in arguments} & starting
+                if starting & _called(statement) or (handed_over and last_name(function) in _RUNNERS):
+                    return statement
+                if in_loop and isinstance(function, ast.Name) and function.id in own:
+                    return statement
+    return None
+
+
+def _called(node: ast.AST) -> set[str]:
+    return {last_name(call.func) for call in each(node, ast.Call)}
+
+
+def _unconditional(statements: Iterable[ast.stmt], *, in_loop: bool) -> Iterator[tuple[ast.stmt, bool]]:
+    """Yield the statements that always run, inner ones too, and whether they are in a loop."""
+    for statement in statements:
+        yield statement, in_loop
+        match statement:
+            case ast.For(body=body) | ast.While(body=body):
+                yield from _unconditional(body, in_loop=True)
+            case ast.With(body=body):
+                yield from _unconditional(body, in_loop=in_loop)
+            case ast.Try():
+                inner = [*statement.body, *statement.orelse, *statement.finalbody]
+                yield from _unconditional(inner, in_loop=in_loop)
 
 
 def set_at_run_time(tree: ast.Module, function: ast.AST) -> tuple[str, ...]:

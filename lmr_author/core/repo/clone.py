@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from lmr_author.core import files, foreign
 from lmr_author.core.errors import LmrError
 from lmr_author.core.repo.address import Address
-from lmr_author.core.repo.git import Git, opened, resolve_lfs, without_filters
+from lmr_author.core.repo.git import Git, apply_patch, opened, resolve_lfs, without_filters
 from lmr_author.core.repo.settings import read_settings
 from lmr_author.core.repo.tree import Removed, clean, recognise_licence
 from lmr_author.core.task import Progress
@@ -47,11 +47,13 @@ class CloneOptions:
     Attributes:
         skip_submodules: leave submodules out instead of refusing those that cannot be had.
         skip_lfs: leave Git LFS pointers in place instead of refusing the repository.
+        patch: unified diff to apply to the work tree; empty for none.
         seconds: time limit of each git command.
     """
 
     skip_submodules: bool = False
     skip_lfs: bool = False
+    patch: bytes = b""
     seconds: float = 1800.0
 
 
@@ -108,7 +110,7 @@ def clone(
         commit: a commit, tag or branch; None for the default branch.
 
     Raises LmrError: address not allowed or not answering, no such commit, submodules or LFS files that
-    cannot be had. Then ``into`` does not exist.
+    cannot be had, a patch that does not apply. Then ``into`` does not exist.
     """
     address = Address.parse(url)
     if commit is not None and (not commit.isprintable() or _NO_NAME.search(commit)):
@@ -118,7 +120,7 @@ def clone(
     with files.temporary_folder(".clone-", into.parent) as temporary:
         folder = temporary / "tree"
         made = _checkout(address, commit, folder, options, progress)
-        changed = "" if commit else _note_uncommitted(address, folder)
+        changed = "" if commit or options.patch else _note_uncommitted(address, folder)
         removed = clean(folder)
         left = tuple(name for name in made.lfs_left if (folder / name).exists())
         licence, licence_file = recognise_licence(folder)
@@ -156,6 +158,9 @@ def _checkout(
     made = replace(made, lfs_left=left, lfs_resolved=resolved)
     for link in links:
         made = _with_submodule(made, link, address, options, progress, depth)
+    if options.patch and depth == 0:
+        # While .git is there: in a folder of another repository git would skip every file of the patch.
+        apply_patch(git, options.patch)
     shutil.rmtree(folder / ".git")
     return made
 

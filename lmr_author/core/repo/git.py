@@ -45,6 +45,7 @@ MOST_COMMITTED_BYTES = 2 * 2**30
 NEARLY_NOTHING = 64 * 1024
 """Free bytes below which a failure of git is taken to be a full disk: its own message often hides that."""
 
+_ANEW = "make the patch on a clean checkout of the pinned commit: git diff >FILE"
 _ELSEWHERE = "check the network, or clone it elsewhere and pass the local folder"
 _FULL = re.compile(r"No space left|[Oo]ut of disk ?space|[Dd]isk quota exceeded")
 _KEPT = re.compile(r"^GIT_(SSL|SSH|PROXY|HTTP|CURL)")
@@ -78,13 +79,16 @@ class Git:
     secret: tuple[str, str]
     progress: Progress | None = None
 
-    def run(self, *arguments: str, lfs: bool = False, env: Mapping[str, str] = {}) -> bytes:
+    def run(
+        self, *arguments: str, lfs: bool = False, env: Mapping[str, str] = {}, stdin: bytes = b""
+    ) -> bytes:
         """Run a git command and return what it prints. Raises LmrError with git's own reason when it fails."""
         done = processes.run(
             ["git", *_SETTINGS, *arguments],
             cwd=self.folder,
             env={**_environment(lfs=lfs), **env},
             seconds=self.seconds,
+            stdin=stdin,
             on_line=self.progress,
         )
         if done.timed_out:
@@ -101,6 +105,8 @@ class Git:
             )
         stderr = re.sub(r"(\w+://)[^/@\s]*@", r"\1", stderr.replace(*self.secret))
         reasons = _FAILURE.findall(stderr)
+        if verb == "apply":  # one line names the file and the line of its hunk, the next one the file alone
+            return LmrError(f"the patch does not apply: {printable('; '.join(reasons), 600)}", _ANEW)
         reason = printable(reasons[-1] if reasons else stderr, 300) or "no reason given"
         if "early EOF" in reason and len(reasons) > 1:
             reason = printable(reasons[0], 300)
@@ -178,6 +184,14 @@ def user_name() -> str:
     except (LmrError, OSError):
         return ""
     return name.decode("utf-8", "replace").strip()
+
+
+def apply_patch(git: Git, patch: bytes) -> None:
+    """Apply a unified diff to the work tree, all of it or nothing. Raises LmrError naming file and line of a hunk.
+
+    git refuses paths that leave the tree, lead through a link or into ``.git``.
+    """
+    git.run("apply", "--whitespace=nowarn", "--no-ignore-whitespace", "-", stdin=patch)
 
 
 def resolve_lfs(git: Git, *, skip: bool) -> tuple[tuple[str, ...], int]:

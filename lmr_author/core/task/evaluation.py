@@ -21,7 +21,7 @@ from lmr_author.core.task.folder import Task
 from lmr_author.core.task.mutation import LIMITS, Judgement, MutationScore, Survivor
 from lmr_author.core.task.record import Count, Digest, Index, Record, Seconds, Text, Time
 from lmr_author.core.task.state import State
-from lmr_author.core.texts import whole_percent
+from lmr_author.core.texts import listed, whole_percent
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class UsedSandbox(Record):
         torch: its version, where it is installed.
         cuda: the version that PyTorch was built for; "" for none.
         packages: name → version of what is installed.
+        off_lock: packages of requirements.lock that are missing or of another version, with both versions.
     """
 
     kind: Annotated[str, msgspec.Meta(extra_json_schema={"enum": ["docker", "local"]})]
@@ -57,10 +58,11 @@ class UsedSandbox(Record):
     torch: str = ""
     cuda: str = ""
     packages: Mapping[str, str] = field(default_factory=dict)
+    off_lock: tuple[str, ...] = ()
 
     optional = (
         "other_base_image", "other_python", "sandbox", "image", "isolation", "python", "engine", "platform",
-        "numpy", "torch", "cuda", "packages",
+        "numpy", "torch", "cuda", "packages", "off_lock",
     )  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
@@ -302,8 +304,11 @@ class Evaluation(Record):
 
     @property
     def doubts(self) -> str:
-        """Failures in the other sandboxes, in a few words; "" for none."""
-        return "; ".join(f"in {other.place}: {other.open_gates}" for other in self.others if not other.passed)
+        """Failures in the other sandboxes, and packages that are not the lock's, in a few words; "" for none."""
+        doubts = [f"in {other.place}: {other.open_gates}" for other in self.others if not other.passed]
+        if packages := self.sandbox.off_lock:
+            doubts.append(f"not proven with the lock's packages: {listed(packages, 3)}")
+        return "; ".join(doubts)
 
     @property
     def state(self) -> State:

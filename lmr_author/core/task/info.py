@@ -44,7 +44,7 @@ Progress = Callable[[str], None]
 TORCH_FAMILY = frozenset({"torch", "torchvision", "torchaudio", "triton", "pytorch-triton"})
 """Packages that the base image brings; they are never installed over it, and a lock leaves them out."""
 
-OPTIONAL = ("repo_commit", "license", "paper_license")
+OPTIONAL = ("repo_commit", "repo_patch", "license", "paper_license")
 """Keys of ``info.json`` that are written only when known."""
 
 _TARGET = re.compile(r"^(?P<path>.+?)::(?P<name>[^#:]+(?:::[^#:]+)*)(?:#(?P<nth>\d+)|:(?P<line>\d+))?$")
@@ -192,6 +192,7 @@ class TaskInfo:
     repo_url: str
     repo_folder_name: str
     repo_commit: str = ""
+    repo_patch: str = ""
     license: str = ""
     paper_license: str = ""
     implementations: tuple[Implementation, ...] = ()

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 import msgspec
 
 from lmr_author.core.task.folder import Task
-from lmr_author.core.task.record import Count, Digest, Index, Record, Text
+from lmr_author.core.task.record import Count, Digest, Record, Text
 
 Moment = Annotated[str, msgspec.Meta(pattern=r"^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z)?$")]
 Commit = Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{40}|[0-9a-f]{64})?$")]
@@ -104,12 +104,27 @@ class RemovedFile:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PatchOrigin:
+    """A patch on the pinned commit; it lies in authoring/patches/.
+
+    Attributes:
+        sha256: digest of the patch.
+        reason: why the code is patched.
+    """
+
+    sha256: Digest
+    reason: Text
+
+
+@dataclass(frozen=True, kw_only=True)
 class RepositoryOrigin:
     """The code before masking.
 
     Attributes:
-        url: address it was cloned from, without credentials.
-        commit: the pinned commit.
+        url: address it was cloned from, without credentials; "" for own code.
+        commit: the pinned commit; "" for own code.
+        own_code: true if the code lies beside the task's recipe: no address has this commit.
+        patch: the patch that was applied to the commit; null without one.
         commit_date: committer's date of the pinned commit (UTC); requirements are pinned as of it.
         default_branch: default branch; "" without one.
         last_commit_date: date of the newest commit of the default branch (UTC).
@@ -124,8 +139,12 @@ class RepositoryOrigin:
         notes: anything else unusual about the repository.
     """
 
+    optional: ClassVar = ("own_code", "patch")
+
     url: str = ""
     commit: Commit = ""
+    own_code: bool = False
+    patch: PatchOrigin | None = None
     commit_date: Moment = ""
     default_branch: str = ""
     last_commit_date: Moment | None = None
@@ -218,31 +237,6 @@ class EnvironmentOrigin:
     problems: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class ExtractedBlock:
-    """A block that ``extract`` made into a function. Its file differs from the pinned commit.
-
-    Attributes:
-        file: file in the repository; its original is in authoring/removed/.
-        start: first line of the block before the extraction.
-        end: last line of the block.
-        name: qualified name of the new function.
-        inputs: its parameters.
-        outputs: its return values, in order.
-        sha256_before: digest of the file before the extraction.
-        sha256_after: digest of the file after it.
-    """
-
-    file: Text
-    start: Index
-    end: Index
-    name: Text
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    sha256_before: Digest
-    sha256_after: Digest
-
-
 @dataclass(frozen=True, kw_only=True)
 class Provenance(Record):
     """The origin of a task's paper, repository and environment; written by new-task, never by hand.
@@ -253,19 +247,17 @@ class Provenance(Record):
         paper: the PDF and the facts read from it.
         repository: the code before masking.
         environment: the making of Dockerfile and requirements.lock.
-        extractions: blocks that ``extract`` made into functions, in order.
         drivers: script that ``record`` ran from outside of the repository → its folder, relative to the task's. It is
             shown to people; nothing there is run because of it.
     """
 
-    optional: ClassVar = ("$schema", "extractions", "drivers")
+    optional: ClassVar = ("$schema", "drivers")
 
     created: Moment = ""
     tool: MakingTool = MakingTool()
     paper: PaperOrigin = PaperOrigin()
     repository: RepositoryOrigin = RepositoryOrigin()
     environment: EnvironmentOrigin = EnvironmentOrigin()
-    extractions: tuple[ExtractedBlock, ...] = ()
     drivers: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -24,6 +24,7 @@ _NOT_RUN = frozenset(
         "year",
         "repo_url",
         "repo_commit",
+        "repo_patch",
         "license",
         "paper_license",
         "implementations",

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from lmr_author.core import files
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import AUTHORING, Evaluation
+from lmr_author.core.task import AUTHORING, Evaluation, provenance
 from lmr_author.core.task.state import State
 from lmr_author.proof.checks.base import NOTE, WARNING, Problem, check
 from lmr_author.proof.checks.metadata import validator
@@ -155,6 +156,25 @@ def records_valid(task: TaskView) -> Iterator[Problem]:
         for error in errors[:1]:
             pointer = "".join(f"/{part}" for part in error.absolute_path)
             yield Problem(f"violates its schema: {error.message[:160]}", hint, path, pointer=pointer)
+
+
+@check(
+    "LMR804",
+    "the patch on the repository is not the one recorded",
+    rationale="The golden is the pinned commit with this patch on it. Without the patch, or with another one, nobody"
+    " can tell what of the code is the authors'.",
+)
+def patch_recorded(task: TaskView) -> Iterator[Problem]:
+    patch = task.task.patch_path
+    data, recorded = task.read_bytes(patch), provenance.load(task.task).repository.patch
+    digests = {
+        files.sha256_bytes(data) if data else "",
+        task.info.repo_patch,
+        recorded.sha256 if recorded else "",
+    }
+    if len(digests) > 1:
+        message = "patch, info.json's repo_patch and authoring/provenance.json do not name the same patch"
+        yield Problem(message, "restore them from version control, or make the task again", patch)
 
 
 @check(

@@ -25,6 +25,7 @@ from lmr_author.core.task import (
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.evaluation import MUTANTS_DIE, GateDetail, UsedSandbox
 from lmr_author.core.task.state import State
+from lmr_author.core.texts import listed
 from lmr_author.proof.evaluation.bench import MUTANTS, Bench
 from lmr_author.proof.evaluation.gates import (
     Gate,
@@ -42,6 +43,7 @@ from lmr_author.runtime import cluster
 from lmr_author.runtime.environment.base_images import base_of
 from lmr_author.runtime.environment.build import ask_inventory
 from lmr_author.runtime.environment.failures import build_hint
+from lmr_author.runtime.environment.lock_file import off_lock
 from lmr_author.runtime.environment.where import DOCKER, HERE, LOCAL, Where, other_python, python_of
 from lmr_author.runtime.sandbox.base import Sandbox
 
@@ -189,7 +191,8 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
 
     with options.where.sandbox(task, info) as sandbox:
         progress("preparing the environment")
-        build, used = _build(sandbox, _asked_for(task, options.where), progress, about, implementations)
+        lock = files.read_text_or_empty(task.lock)
+        build, used = _build(sandbox, _asked_for(task, options.where), progress, about, implementations, lock)
         keep(build)
         for intended in implementations:
             if build.status is GateStatus.PASSED:
@@ -294,13 +297,19 @@ def _asked_for(task: Task, where: Where) -> UsedSandbox:
 
 
 def _build(
-    sandbox: Sandbox, used: UsedSandbox, progress: Progress, about: str, implementations: Sequence[Resolved]
+    sandbox: Sandbox,
+    used: UsedSandbox,
+    progress: Progress,
+    about: str,
+    implementations: Sequence[Resolved],
+    lock: str,
 ) -> tuple[GateResult, UsedSandbox]:
     """Run the gate ``build``: the environment comes up and lists its packages, which are added to ``used``.
 
     Args:
         about: origin of the environment, or "".
         implementations: their corrections of a loose ``info.json`` are added to the message.
+        lock: requirements.lock, which the packages are compared with.
     """
     clock = time.monotonic()
     try:
@@ -314,10 +323,13 @@ def _build(
         used = replace(used, **vars(ask_inventory(sandbox)))
     except SandboxBuildError as error:
         return GateResult("build", GateStatus.FAILED, error.message, error.hint), used
+    used = replace(used, off_lock=off_lock(lock, used.packages))
     versions_found = {"python": used.python, "torch": used.torch, "numpy": used.numpy}
     versions = ", ".join(f"{name} {version}" for name, version in versions_found.items() if version)
     if about:
         versions += f"; {about}"
+    if used.off_lock:
+        versions += f"; these are not the lock's packages: {listed(used.off_lock, 5)}"
     if not sandbox.isolating:
         versions += "; nothing is isolated here: the task's code runs as you, with your files"
     notes: list[str] = []

@@ -109,6 +109,7 @@ def _shared(exportable: Exportable) -> Row:
         "paper_url",
         "repo_url",
         "repo_commit",
+        "repo_patch",
         "repo_folder_name",
         "license",
         "paper_license",

@@ -21,7 +21,8 @@ TABLE = "train.jsonl"
 _TEXT, _TEXTS, _NUMBER = {"dtype": "string"}, {"list": "string"}, {"dtype": "int64"}
 _TASK = {
     "instance_id": _NUMBER, "paper_name": _TEXT, "folder_name": _TEXT, "paper_url": _TEXT, "year": _NUMBER,
-    "repo_url": _TEXT, "repo_folder_name": _TEXT, "repo_commit": _TEXT, "license": _TEXT, "review": _TEXT,
+    "repo_url": _TEXT, "repo_folder_name": _TEXT, "repo_commit": _TEXT, "repo_patch": _TEXT, "license": _TEXT,
+    "review": _TEXT,
 }  # fmt: skip
 _IMPLEMENTATION = {
     "instruction": _TEXT, "index": _NUMBER, "category": _TEXT, "goal_file": _TEXT, "goal_function": _TEXT,

@@ -122,6 +122,7 @@ def _inputs(folder: Folder) -> dict[str, Any]:
             _file(folder.path / recipe.paper.source) if recipe.paper.is_file else "",
             plain(recipe.repository),
             _tree(code) if code else {},
+            _file(folder.path / recipe.repository.patch) if recipe.repository.patch else "",
         ],
         "environment": environment,
         "mask": [
@@ -129,7 +130,6 @@ def _inputs(folder: Folder) -> dict[str, Any]:
                 part.target,
                 part.category,
                 part.instruction,
-                plain(part.extract),
                 part.retrieval,
                 part.also,
                 plain(part.notes),

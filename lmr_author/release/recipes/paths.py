@@ -52,6 +52,8 @@ def _paths(recipe: Recipe) -> Iterator[tuple[str, str]]:
         yield "paper.source", paper.source
     if repository.files:
         yield "repository.files", repository.files
+    if repository.patch:
+        yield "repository.patch", repository.patch
     for path in repository.remove:
         yield "repository.remove", path
     for number, target in enumerate(recipe.targets):

@@ -15,6 +15,7 @@ import msgspec
 
 from lmr_author.core.parsing import NotParsed, yaml_data
 from lmr_author.authoring.masking.body import MaskNotes
+from lmr_author.authoring.new_task.new_task import MOST_PATCH_BYTES, SENTENCE
 from lmr_author.authoring.recording.job import RecordOptions
 from lmr_author.core import files, foreign
 from lmr_author.core.errors import LmrError
@@ -68,13 +69,15 @@ class PaperPart:
 
 @dataclass(frozen=True, kw_only=True)
 class RepositoryPart:
-    """The repository: an address and a commit, or a folder beside recipe.yaml that is committed the same each time.
+    """The repository: an address and a commit, or a folder beside recipe.yaml with code of one's own.
 
     Attributes:
         url: its address, which info.json names.
         commit: the commit, in full; not with `files`.
         folder: its folder in the task; by default the last part of the address.
-        files: a folder beside recipe.yaml with the code, without git.
+        patch: a unified diff beside recipe.yaml that is applied to the commit; not with `files`.
+        patch_reason: why the code is patched, a sentence that reviewers read.
+        files: a folder beside recipe.yaml with code of one's own, without git; the task names no commit.
         author: author of the only commit of `files`.
         email: the author's address.
         date: time of that commit, with its time zone.
@@ -87,6 +90,8 @@ class RepositoryPart:
     url: Text
     commit: Commit = ""
     folder: str = ""
+    patch: str = ""
+    patch_reason: str = ""
     files: str = ""
     author: str = ""
     email: str = ""
@@ -116,19 +121,6 @@ class EnvironmentPart:
     without: tuple[str, ...] = ()
     only_goal: bool = False
     local: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExtractPart:
-    """A block that becomes the target before it is masked; the function's name is the target's.
-
-    Attributes:
-        lines: first and last line, as 40-62.
-        kind: function or method; by default a method where the block uses `self`.
-    """
-
-    lines: Annotated[str, msgspec.Meta(pattern=r"^\d+(-\d+)?$")]
-    kind: Literal["", "function", "method"] = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,7 +203,6 @@ class TargetPart:
         category: one of LMR-Bench's nine.
         instruction: the task in words.
         record: how its calls are recorded.
-        extract: the block that becomes it, where it is no function yet.
         retrieval: files that the model should also see.
         also: look-alikes to empty along with it.
         notes: words of the comment and the docstring in the masked body.
@@ -223,7 +214,6 @@ class TargetPart:
     category: str
     instruction: Text
     record: RecordPart
-    extract: ExtractPart | None = None
     retrieval: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     notes: MaskNotes | None = None
@@ -376,6 +366,14 @@ def _problems(folder: Folder) -> Iterator[Problem]:
     if bool(repository.commit) == bool(repository.files):
         hint = "give the commit in full (40 digits), or a folder of files that lies beside the recipe"
         yield "repository", "needs one of `commit` and `files`", hint
+    if repository.patch:
+        if repository.files:
+            yield "repository.patch", "`files` is your own code", "change it there, and leave out the patch"
+        if foreign.read_inside(str(folder.path.resolve()), folder.path / repository.patch, MOST_PATCH_BYTES) is None:
+            problem = f"there is no file {repository.patch} beside the recipe"
+            yield "repository.patch", problem, "add a unified diff of at most 1 MB, as from `git diff`"
+    if len(repository.patch_reason.split()) < SENTENCE and repository.patch:
+        yield "repository.patch_reason", "is missing", "say in a sentence why the code is patched"
     if repository.files:
         if not (folder.path / repository.files).is_dir():
             problem = f"there is no folder {repository.files} beside the recipe"

@@ -11,8 +11,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lmr_author.authoring import masking
-from lmr_author.authoring.extracting import task_file
-from lmr_author.authoring.extracting.extract import As
 from lmr_author.authoring.new_task import new_task
 from lmr_author.authoring.recording.record import record
 from lmr_author.core import files, foreign
@@ -100,6 +98,8 @@ def source(build: Build, made: Made) -> Made:
         year=recipe.paper.year,
         paper_url=recipe.paper.address,
         repo_url=repository.url,
+        patch=files.inside(folder, repository.patch) if repository.patch else None,
+        patch_reason=repository.patch_reason,
         base_image=environment.base_image or None,
         python_version=environment.python or None,
         repo_folder=repository.folder or None,
@@ -109,6 +109,8 @@ def source(build: Build, made: Made) -> Made:
     )
     with in_field(build.folder, "repository" if repository.commit else "paper"):
         new_task.new_task(options, build.say)
+    if repository.files:
+        _name_own_code(build.task)
     if repository.remove:
         with in_field(build.folder, "repository.remove"):
             _take_out(build)
@@ -141,17 +143,10 @@ def environment(build: Build, made: Made) -> Made:
 
 
 def mask(build: Build, made: Made) -> Made:
-    """``extract``, then ``mask``, in the order of the targets."""
+    """``mask``, in the order of the targets."""
     task, parts = build.task, build.folder.recipe.targets
     files.remove(task.root)
     shutil.copytree(build.unmasked, task.root, symlinks=True)
-    for number, part in enumerate(parts):
-        if part.extract is not None:
-            target = Target.parse(part.target)
-            kind = As(part.extract.kind) if part.extract.kind else None
-            extraction = task_file.ExtractOptions(f"{target.path}:{part.extract.lines}", target.name, kind)
-            with in_field(build.folder, f"targets[{number}].extract"):
-                task_file.write(task, task_file.plan(task, extraction, task.root))
     for number, part in enumerate(parts):
         options = masking.MaskOptions(
             targets=(part.target,),
@@ -260,6 +255,14 @@ def in_field(folder: Folder, name: str) -> Iterator[None]:
         if name == "environment":
             hint += "; what is an option of `env lock` is a field of the recipe's `environment`"
         raise LmrError(f"{folder.path / RECIPE}: {name}: {error.message}", hint) from error
+
+
+def _name_own_code(task: Task) -> None:
+    """Claim no commit and no origin for code that lies beside the recipe: this commit exists nowhere else."""
+    origin = provenance.load(task)
+    repository = replace(origin.repository, url="", commit="", own_code=True)
+    replace(origin, repository=repository).write(task.provenance_path)
+    task.save(replace(task.load(), repo_commit=""))
 
 
 def _take_out(build: Build) -> None:

@@ -20,7 +20,6 @@ from lmr_author.release.recipes.made import ACCEPTED, EQUIVALENT
 from lmr_author.release.recipes.paths import MOST_BYTES
 from lmr_author.release.recipes.recipe import (
     RECIPE,
-    ExtractPart,
     PaperPart,
     Recipe,
     RecordPart,
@@ -32,6 +31,7 @@ from lmr_author.release.recipes.recipe import (
 from lmr_author.release.recipes.recipe import read as read_recipe
 
 _PAPER = "paper.pdf"
+_PATCH = "repository.patch"
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,11 @@ def write(task: Task, out: Path, here: Path) -> Written:
         raise LmrError(f"{out} exists already", "name another folder with --out, or remove it")
     if not info.implementations:
         raise LmrError(f"nothing is masked in {task.name}", "a recipe has targets: mask a function first")
+    if origin.repository.own_code:
+        raise LmrError(
+            f"{task.name} was made from `repository.files` of a recipe: no commit has its code",
+            "change that recipe, or make the task from a published commit",
+        )
     if not info.repo_commit:
         raise LmrError(
             f"{task.name}'s info.json names no repo_commit", "add the commit that it was made from"
@@ -63,13 +68,13 @@ def write(task: Task, out: Path, here: Path) -> Written:
     remarks: list[str] = []
     with files.staged_folder(out) as folder:
         targets = [
-            _target(task, info, origin, implementation, remarks) for implementation in info.implementations
+            _target(task, info, implementation, remarks) for implementation in info.implementations
         ]
         recipe = Recipe(
             id=info.instance_id,
             name=info.folder_name.partition("-")[2],
             paper=_paper(task, info, origin, folder, remarks),
-            repository=_repository(info, origin),
+            repository=_repository(task, info, origin, folder),
             targets=tuple(targets),
         )
         for part in targets:
@@ -99,23 +104,23 @@ def _paper(task: Task, info: TaskInfo, origin: Provenance, folder: Path, remarks
     return PaperPart(source=source or _PAPER, title=info.paper_name, year=info.year, url=info.paper_url)
 
 
-def _repository(info: TaskInfo, origin: Provenance) -> RepositoryPart:
+def _repository(task: Task, info: TaskInfo, origin: Provenance, folder: Path) -> RepositoryPart:
     repository = origin.repository
+    if repository.patch:
+        files.write_bytes(folder / _PATCH, task.patch_path.read_bytes())
     return RepositoryPart(
         url=info.repo_url,
         commit=info.repo_commit,
         folder=info.repo_folder_name,
+        patch=_PATCH if repository.patch else "",
+        patch_reason=repository.patch.reason if repository.patch else "",
         skip_submodules=any(submodule.left_out for submodule in repository.submodules),
         skip_lfs=bool(repository.lfs_left),
         remove=tuple(removed.path for removed in repository.removed if removed.by_recipe),
     )
 
 
-def _target(
-    task: Task, info: TaskInfo, origin: Provenance, implementation: Implementation, remarks: list[str]
-) -> TargetPart:
-    goal = (implementation.goal_file, implementation.qualname)
-    blocks = [block for block in origin.extractions if (block.file, block.name) == goal]
+def _target(task: Task, info: TaskInfo, implementation: Implementation, remarks: list[str]) -> TargetPart:
     recording = load(task.recording(info, implementation.index))
     if recording is None:
         remarks.append(
@@ -125,7 +130,6 @@ def _target(
         target=str(implementation.target),
         category=implementation.category,
         instruction=implementation.instruction,
-        extract=ExtractPart(lines=f"{blocks[-1].start}-{blocks[-1].end}") if blocks else None,
         retrieval=implementation.retrieval_context,
         also=_look_alikes(task, info).get(implementation.index, ()),
         notes=_notes(task, info, implementation),

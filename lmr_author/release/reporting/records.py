@@ -100,7 +100,7 @@ def history(task: Task, info: TaskInfo, evaluation: Evaluation | None) -> Histor
     """Return the task's history in order of time, as far as its records go."""
     origin = provenance.load(task)
     events = [
-        (origin.repository.commit_date, f"commit {info.repo_commit[:12]} of the repository"),
+        (origin.repository.commit_date, f"commit {info.repo_commit[:12]}" if info.repo_commit else "code"),
         (origin.created, "task created"),
         *_recorded(task, info),
     ]

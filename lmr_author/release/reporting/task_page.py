@@ -22,6 +22,7 @@ from lmr_author.core.task import (
     Task,
     TaskInfo,
     challenge,
+    provenance,
 )
 from lmr_author.core.task import evaluation as evaluations
 from lmr_author.core.task.accepted import Accepted
@@ -119,6 +120,8 @@ class TaskPage:
     environment: tuple[tuple[str, str], ...]
     dockerfile: str
     lock: str
+    patch: str
+    patch_reason: str
     findings: tuple[Finding, ...]
     accepted: tuple[tuple[Finding, Accepted], ...]
     vetting: VettingRecord | None
@@ -136,7 +139,7 @@ def task_page(task: Task, say: Progress) -> TaskPage:
     evaluation = proof_of(task)
     gates = evaluation.gates if evaluation else ()
     reviewed = read_task(task)
-    view = reviewed.view
+    view, origin = reviewed.view, provenance.load(task).repository
     say(f"{task.name}: looking for passages in the paper")
     blocks, problem = read_blocks(view)
     parts = [_implementation(reviewed, subject, blocks, problem) for subject in reviewed.subjects]
@@ -153,6 +156,8 @@ def task_page(task: Task, say: Progress) -> TaskPage:
         environment=records.environment(task, evaluation),
         dockerfile=view.text(task.dockerfile) or "",
         lock=view.text(task.lock) or "",
+        patch=view.text(task.patch_path) or "",
+        patch_reason=origin.patch.reason if origin.patch else "",
         findings=report.findings,
         accepted=report.accepted,
         vetting=VettingRecord.read_if_valid(task.vetting_path),

@@ -153,8 +153,10 @@ def _why_none(reviewed: ReviewedTask, subject: Subject) -> str:
     return "no section found" if subject.cited.absent else "the instruction names no section"
 
 
-def _abstract(reviewed: ReviewedTask) -> QuestionEvidence:
-    return QuestionEvidence((surroundings.abstract_of(reviewed.view.info.paper_name, reviewed.pages),))
+def _paper_and_code(reviewed: ReviewedTask) -> QuestionEvidence:
+    abstract = surroundings.abstract_of(reviewed.view.info.paper_name, reviewed.pages)
+    changed = surroundings.changed_code(reviewed.task, reviewed.view)
+    return QuestionEvidence((abstract, *changed.exhibits), changed.doubts)
 
 
 def _core(reviewed: ReviewedTask, subject: Subject) -> QuestionEvidence:
@@ -215,7 +217,7 @@ _OF_IMPLEMENTATION: dict[str, Callable[[ReviewedTask, Subject], QuestionEvidence
     "no-leak": _mentions,
 }
 _OF_TASK: dict[str, Callable[[ReviewedTask], QuestionEvidence]] = {
-    "core": _abstract,
+    "core": _paper_and_code,
     "tests": _evaluated,
     "no-leak": lambda reviewed: QuestionEvidence((surroundings.nearest(reviewed.view),)),
     "environment": lambda reviewed: surroundings.environment(reviewed.task, reviewed.view),

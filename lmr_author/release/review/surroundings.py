@@ -119,6 +119,22 @@ def names_in(view: TaskView, path: str) -> set[str]:
     return names
 
 
+def changed_code(task: Task, view: TaskView) -> QuestionEvidence:
+    """Return how the code differs from what its authors published: a patch, or no published commit at all."""
+    origin = provenance.load(task).repository
+    if origin.own_code:
+        line = "it lies beside the task's recipe: nothing shows that it is what the paper's authors published"
+        return QuestionEvidence(
+            (Exhibit("Origin of the code", (line,)),), ("no published commit has this code",)
+        )
+    if origin.patch is None:
+        return QuestionEvidence(())
+    title = f"Patch on commit {origin.commit[:12]}: {origin.patch.reason}"
+    text = view.text(task.patch_path)
+    exhibit = Exhibit(title, diff=text) if text else Exhibit(title, ("the patch is missing",))
+    return QuestionEvidence((exhibit,), (f"the authors' code is patched: {origin.patch.reason}",))
+
+
 # The environment
 
 
@@ -189,7 +205,7 @@ def _versions(origin: Provenance, dockerfile: str, lock: str) -> tuple[DatedVers
     torch = image[1] if image else origin.environment.base_image.torch
     pins = counted(len(_PIN.findall(lock)), "package")
     return (
-        DatedVersion("the repository's commit", origin.repository.commit[:12], commit),
+        DatedVersion("the repository's commit", origin.repository.commit[:12] or "none", commit),
         DatedVersion("the lock", pins, commit if origin.environment.lock.pinned else None),
         DatedVersion("PyTorch", torch or "unknown", released(torch)),
     )

@@ -93,19 +93,43 @@ def _releases() -> tuple[_Release, ...]:
 
 
 def choose_base(needs: Needs, image: str | None = None, python: str | None = None) -> BaseImageOrigin:
-    """Return the image for some needs, or facts about ``image`` when one is given; ``python`` overrides its version.
+    """Return the image for some needs, or facts about ``image`` when one is given.
 
     An exact torch requirement decides; otherwise the newest torch that the requirement allows and that
-    was out before the commit. Raises LmrError for a reference that is none.
+    was out before the commit, of those with the given Python where there are any.
+
+    Raises LmrError for a reference that is none, and for a Python that the image does not have.
     """
-    if image is not None and not _REFERENCE.match(image):
+    if image is not None and not is_reference(image):
         hint = "give a reference like pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime"
         raise LmrError(f"not an image: {image!r}", hint)
     if python is not None and not re.fullmatch(r"3\.\d{1,2}", python):
         old = "a task's code runs in Python 3; " if re.fullmatch(r"2(\.\d+)*", python) else ""
         raise LmrError(f"not a Python version: {python!r}", f"{old}give major and minor, like 3.11")
-    chosen = _choose(needs) if image is None else known_image(image)
-    return chosen if python is None else replace(chosen, python=python, python_certain=True)
+    chosen = _choose(needs, python) if image is None else known_image(image)
+    if python is None:
+        return chosen
+    _require_python(chosen, python)
+    return replace(chosen, python=python, python_certain=True)
+
+
+def is_reference(image: str) -> bool:
+    """Return True for the name of an image."""
+    return bool(_REFERENCE.match(image))
+
+
+def _require_python(base: BaseImageOrigin, python: str) -> None:
+    """Raise LmrError where an image of PyTorch has another Python, or is older than this one."""
+    release, row = _release_of(base.torch), table("pythons").get(python)
+    if release is None or release.python == python:
+        return
+    if release.python_certain or (row and row["released"] > release.released):
+        others = [other for other in _releases() if other.python == python]
+        named = f", as {others[0].image('runtime', '').reference}" if others else ""
+        raise LmrError(
+            f"{base.reference} has Python {release.python}, not {python}",
+            f"leave out the Python, or name an image that has it{named}",
+        )
 
 
 def known_image(image: str) -> BaseImageOrigin:
@@ -117,7 +141,7 @@ def known_image(image: str) -> BaseImageOrigin:
     return replace(release.image(tag[4], reason), reference=image, cuda=tag[2])
 
 
-def _choose(needs: Needs) -> BaseImageOrigin:
+def _choose(needs: Needs, given: str | None) -> BaseImageOrigin:
     """Return the image of an exact torch requirement, else the newest at the commit's date that fits."""
     wanted = [
         requirement for requirement in needs.torch if requirement.name == "torch" and applies(requirement)
@@ -126,14 +150,20 @@ def _choose(needs: Needs) -> BaseImageOrigin:
         wanted = [bound for bound in needs.constraints if bound.name == "torch"] or wanted
     text = ",".join(str(Requirement(requirement.text).specifier) for requirement in wanted)
     specifier = SpecifierSet(re.sub(r"\+[\w.]+", "", text).strip(","), prereleases=True)
-    release, reason = _release(needs, wanted, specifier)
+    release, reason = _release(needs, wanted, specifier, given)
     if needs.devel:
         return release.image("devel", f"{reason}; devel, because {needs.devel}")
     return release.image("runtime", reason)
 
 
-def _release(needs: Needs, wanted: Sequence[Declared], specifier: SpecifierSet) -> tuple[_Release, str]:
-    """Return the release for a requirement of PyTorch, and the reason why it was chosen."""
+def _release(
+    needs: Needs, wanted: Sequence[Declared], specifier: SpecifierSet, given: str | None
+) -> tuple[_Release, str]:
+    """Return the release for a requirement of PyTorch, and the reason why it was chosen.
+
+    Args:
+        given: the Python that the annotator wants; None for any.
+    """
     request = ", ".join(map(str, wanted))
     for part in specifier:
         if part.operator == "==" and "*" not in part.version:
@@ -142,7 +172,10 @@ def _release(needs: Needs, wanted: Sequence[Declared], specifier: SpecifierSet) 
     suited = allowed or list(_releases())
     # One exact version (conda's `python=3.9`) is a lower bound: an image of it may be years older than the code.
     python = re.sub(r"^==(3\.\d+)(\..*)?$", r">=\1", needs.python)
-    suited = [release for release in suited if allows(python, release.python)] or suited
+    if given is None:
+        suited = [release for release in suited if allows(python, release.python)] or suited
+    else:
+        suited = [release for release in suited if release.python == given] or suited
     if not wanted:
         reason = "the repository asks for no torch version"
     elif allowed:

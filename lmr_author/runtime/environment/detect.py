@@ -13,7 +13,6 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from lmr_author.core import files
-from lmr_author.core.errors import LmrError
 from lmr_author.core.task import TORCH_FAMILY, Task, provenance
 from lmr_author.core.task.environment import BuiltEnvironment
 from lmr_author.core.task.provenance import BaseImageOrigin
@@ -22,6 +21,7 @@ from lmr_author.runtime.environment.base_images import (
     INSTALLED_BY,
     base_of,
     choose_base,
+    is_reference,
     other_python,
 )
 from lmr_author.runtime.environment.code import Code, imported_packages, providing, read_code
@@ -196,11 +196,10 @@ def base_in_use(task: Task, needs: Needs, image: str | None, python: str | None)
     image = image or base_of(files.read_text_or_empty(task.dockerfile)) or None
     if image and python is None:
         python = _known_python(task, image)
-    own = choose_base(needs, None, python)
-    try:
-        return own if image in (None, own.reference) else choose_base(needs, image, python)
-    except LmrError:  # a Dockerfile made by hand may say anything after FROM
-        return own
+    if image is None or not is_reference(image):  # a Dockerfile made by hand may say anything after FROM
+        return choose_base(needs, None, python)
+    base, own = choose_base(needs, image, python), choose_base(needs)
+    return replace(base, reason=own.reason) if base.reference == own.reference else base
 
 
 def _known_python(task: Task, image: str) -> str | None:

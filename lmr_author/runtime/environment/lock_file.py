@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
+
+from packaging.requirements import InvalidRequirement, Requirement
 
 from lmr_author.runtime.environment.needs import Declared
 from lmr_author.runtime.environment.packages import package_of
@@ -107,6 +111,23 @@ def requirements(lock: str) -> dict[str, str]:
 def is_pinned(lock: str) -> bool:
     """Return whether every line of a lock names one version."""
     return all(re.search(r"==[^*]+$", line.split(";")[0].strip()) for line in requirements(lock).values())
+
+
+def off_lock(lock: str, installed: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the packages of a pinned lock that an environment lacks or has in another version."""
+    if not is_pinned(lock):
+        return ()
+    versions = {package_of(name): version for name, version in installed.items()}
+    differing = []
+    for name, text in requirements(lock).items():
+        with suppress(InvalidRequirement):
+            requirement = Requirement(text)
+            there = versions.get(name, "")
+            if not there and requirement.marker is None:
+                differing.append(f"{name} is missing")
+            elif there and not requirement.specifier.contains(there, prereleases=True):
+                differing.append(f"{name} {there} instead of {str(requirement.specifier).removeprefix('==')}")
+    return tuple(differing)
 
 
 def _comment(lock: str, pattern: str) -> str:

@@ -1,5 +1,0 @@
-def f(x):
-    if x:
-        name = "y"
-    if x:
-        print(name)

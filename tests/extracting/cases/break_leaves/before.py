@@ -1,5 +1,0 @@
-def f(items):
-    for x in items:
-        print(x)
-        if x:
-            break

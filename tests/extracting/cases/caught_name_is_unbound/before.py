@@ -1,7 +1,0 @@
-def f(x):
-    error = None
-    try: int(x)
-    except ValueError as error:
-        pass
-    shown = error
-    return shown

@@ -1,4 +1,0 @@
-def f(x):
-    """Doc."""
-    y = x
-    return y

@@ -1,4 +1,0 @@
-__all__ = ["table"]
-n = 2
-table = [i for i in range(n)]
-size = len(table)

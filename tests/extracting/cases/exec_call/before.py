@@ -1,3 +1,0 @@
-code = "x = 1"
-exec(code)
-print(x)

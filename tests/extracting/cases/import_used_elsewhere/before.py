@@ -1,4 +1,0 @@
-n = 4
-import math
-root = math.sqrt(n)
-print(root, math.pi)

@@ -1,8 +1,0 @@
-def f(items):
-    for power in range(2):
-        print(power)
-        items = sorted(items, key=lambda x: -x ** power)
-    return items
-
-
-print(f([1, 2]))

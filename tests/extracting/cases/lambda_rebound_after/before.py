@@ -1,5 +1,0 @@
-def f(items):
-    made = []
-    for item in items:
-        made.append(lambda: item)
-    return [one() for one in made]

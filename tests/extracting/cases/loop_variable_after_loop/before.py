@@ -1,5 +1,0 @@
-def last(items):
-    for item in items:
-        print(item)
-    result = item * 2
-    return result

@@ -1,8 +1,0 @@
-def hash(x):
-    y = x
-    return y
-
-
-def f(x):
-    y = hash(x)
-    return y

@@ -1,3 +1,0 @@
-def f(x):
-    y = x
-    return y

@@ -1,5 +1,0 @@
-def f(x):
-    if x > 5:
-        print(y)
-    y = x
-    print(y)

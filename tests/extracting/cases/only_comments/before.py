@@ -1,4 +1,0 @@
-x = 1
-# one
-# two
-print(x)

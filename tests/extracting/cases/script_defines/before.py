@@ -1,5 +1,0 @@
-n = 1
-def helper():
-    return n
-x = helper()
-print(x)

@@ -1,9 +1,0 @@
-#!/usr/bin/env python3
-import random
-
-random.seed(0)
-# the data
-data = [random.random() for _ in range(4)]
-scale = max(data)
-data = [item / scale for item in data]
-print(data)
