@@ -31,16 +31,7 @@ OPTIONS = {
 What ends with ``=`` is followed by the option's value.
 """
 
-_NOTES = "mask {target} --draft-notes notes.yaml"
-"""Drafts the parts of a mask's comment; it ends with the command that uses them."""
-
 GONE = {
-    ("mask", "--objective"): _NOTES,
-    ("mask", "--input"): _NOTES,
-    ("mask", "--output"): _NOTES,
-    ("mask", "--dependency"): _NOTES,
-    ("mask", "--outside-dependency"): _NOTES,
-    ("mask", "--step"): _NOTES,
     ("new-task", "--python-version"): "env lock --python-version X.Y --force",
     ("new-task", "--repo-folder"): "new-task PAPER --repo URL",
 }

@@ -195,8 +195,8 @@ def test_a_former_spelling_works_and_says_the_new_one(task: Task, tmp_path: Path
 
 
 def test_an_option_that_is_gone_is_answered_with_the_command_for_it(tmp_path: Path) -> None:
-    error, hint = refuse(2, "mask", "a.py::f", "--objective", "x", "--step", "y", cwd=tmp_path)
-    assert "is gone" in error and hint == "lmr-author mask a.py::f --draft-notes notes.yaml"
+    error, hint = refuse(2, "new-task", "--repo-folder", "x", cwd=tmp_path)
+    assert "is gone" in error and hint == "lmr-author new-task PAPER --repo URL"
 
 
 def test_ctrl_c_leaves_nothing_running_and_keeps_what_was_judged(task: Task, tmp_path: Path) -> None:
