@@ -102,9 +102,7 @@ def author(work: Path, kinds: Sequence[Kind]) -> Path:
     needed(run(work, "new-task", str(PAPER), "--repo", str(repository(work)), *words))
     (task,) = work.glob("*-kinds")
     for kind in kinds:
-        notes = {"targets": [{"target": kind.target, "objective": kind.name}]}
-        (work / "notes.yaml").write_text(json.dumps(notes))
-        words = ["--instruction", f"Implement {kind.target}.", "--notes", str(work / "notes.yaml")]
+        words = ["--instruction", f"Implement {kind.target}.", "--comment", kind.name]
         words += ["--category", "Training Objectives & Optimization", "--retrieval", "none", "--no-input"]
         needed(run(task, "mask", kind.target, *words))
     return task

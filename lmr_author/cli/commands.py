@@ -61,7 +61,7 @@ class Verb(TyperCommand):
         return super().invoke(ctx)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Refuse ``--draft-notes --docstring TEXT``, which click reads as a file named ``--docstring``."""
+        """Refuse ``--comment --docstring TEXT``, which click reads as a comment that says ``--docstring``."""
         options: dict[str, Any] = {}
         for param in self.get_params(ctx):
             if param.param_type_name == "option":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,7 +13,6 @@ from lmr_author.cli.options import (
     NoInputOption,
     TaskOption,
     current_task,
-    read_text,
     task_words,
     text_or_file,
 )
@@ -23,9 +21,7 @@ from lmr_author.core.texts import printable
 
 if TYPE_CHECKING:
     from lmr_author.authoring.masking import MaskResult
-    from lmr_author.authoring.masking.body import Described
     from lmr_author.authoring.masking.leftovers import OpenLeak
-    from lmr_author.authoring.masking.notes_file import NotesEntry
     from lmr_author.core.task import Finding, Task
     from lmr_author.proof.leaks import Leak
 
@@ -49,10 +45,9 @@ def mask(
         Option(metavar="PATH", help="A file for the model to read; auto: those that the target uses; none."),
     ] = None,
     docstring: Annotated[str | None, Option(help="For a function without one; @FILE reads a file.")] = None,
+    comment: Annotated[str | None, Option(help="Words below the TODO; @FILE reads a file.")] = None,
     also: Annotated[list[str] | None, Option(help="A look-alike to be masked with the target.")] = None,
     leaks: Annotated[bool, Option("--leaks", help="Only search again for the solutions.")] = False,
-    notes: Annotated[Path | None, Option(help="YAML: docstring, comment and context of each target.")] = None,
-    draft_notes: Annotated[str | None, Option(help="Only write a draft of --notes; - is stdout.")] = None,
     task: TaskOption = None,
     no_input: NoInputOption = False,
 ) -> int:
@@ -60,22 +55,15 @@ def mask(
     from lmr_author.authoring.masking import MaskOptions
     from lmr_author.authoring.masking import mask as mask_functions
     from lmr_author.authoring.masking.body import MaskNotes
-    from lmr_author.authoring.masking.locate import targets_of
     from lmr_author.cli import mask_dialogue
 
     folder, here, asking = current_task(task), Path.cwd(), ui.can_ask(no_input)
-    described: dict[str, Described] = {}
-    if notes is not None:
-        named, described = targets_of(folder, read_entries(notes), str(notes), here)
-        targets = targets or list(named)
     if leaks:
-        _require_leaks_alone(folder, bool(targets or also or draft_notes is not None))
+        _require_leaks_alone(folder, bool(targets or also))
     elif not targets and not also:
         example = "name one: lmr-author mask trainers.py::preference_loss"
         ui.require_person(asking, "no target given", example)
         targets = mask_dialogue.pick_targets(folder)
-    if draft_notes is not None:
-        return _draft(folder, tuple(targets or ()), here, draft_notes)
     files = None
     if retrieval:
         files = tuple(path for path in retrieval if path not in ("auto", "none"))
@@ -84,8 +72,10 @@ def mask(
         instruction=text_or_file(instruction, "--instruction"),
         category=category,
         retrieval=files,
-        notes=MaskNotes(docstring=text_or_file(docstring, "--docstring") or ""),
-        each=described,
+        notes=MaskNotes(
+            comment=text_or_file(comment, "--comment") or "",
+            docstring=text_or_file(docstring, "--docstring") or "",
+        ),
         propose_retrieval="auto" in (retrieval or ()),
         also=tuple(also or ()),
     )
@@ -247,31 +237,3 @@ def show_paths(names: Sequence[str], line: str) -> None:
             ui.say(line.format(name), indent=2, hang=15)
     if left_out:
         ui.say(line.format(f"{len(left_out)} more caches"), indent=2, hang=15)
-
-
-def read_entries(path: Path) -> tuple[NotesEntry, ...]:
-    """Return the entries of a notes file. Raises UsageError when there is none, LmrError when it is wrong."""
-    from lmr_author.authoring.masking.notes_file import read_notes_file
-
-    return read_notes_file(read_text(path, "--notes", "write one with --draft-notes FILE"), str(path))
-
-
-def _draft(folder: Task, targets: tuple[str, ...], here: Path, to: str) -> int:
-    """Write the drafts as a file to edit; an existing file is never overwritten."""
-    from lmr_author.authoring.masking.locate import select
-    from lmr_author.authoring.masking.mask import drafts
-    from lmr_author.authoring.masking.notes_file import write_notes_file
-    from lmr_author.core import files
-
-    if to != "-" and Path(to).exists():
-        raise UsageError(f"--draft-notes {to}: the file exists", "name another, or remove it")
-    with ui.progress("drafting"):
-        selection = select(folder, targets, here)
-        text = write_notes_file(drafts(selection), selection.documented)
-    if to == "-":
-        sys.stdout.write(text)
-        return 0
-    files.write_text(Path(to), text)
-    ui.say(f"wrote {to}: edit it first")
-    ui.then("mask", "--notes", to)
-    return 0

@@ -45,22 +45,20 @@ def test_new_task(tmp_path: Path) -> None:
 
 def test_mask_and_unmask_are_inverse(fresh: Task, tmp_path: Path) -> None:
     (tmp_path / "words.txt").write_text("Implement the hinge loss of section 1.\n")
-    described = f"target: {HINGE}, objective: the hinge loss, inputs: [x is a number], steps: [clip at 0]"
-    (tmp_path / "notes.yaml").write_text(f"targets: [{{{described}}}]\n")
     pycache = fresh.root / "small-repo" / "pkg" / "__pycache__"
     pycache.mkdir()
     (pycache / "losses.pyc").write_bytes(b"compiled")
     before = snapshot(fresh.root / "small-repo")
     done = succeed(
         *("mask", HINGE, "--instruction", "@../words.txt", "--category", CATEGORY, "--retrieval", "run.py"),
-        *("--notes", "../notes.yaml", "--no-input"),
+        *("--comment", "the hinge loss\nx is a number", "--no-input"),
         cwd=fresh.root,
     )
     text = (fresh.root / "small-repo/pkg/losses.py").read_text()
     assert "gap = margin - x" not in text and "raise NotImplementedError" in text
     assert text.partition("def hinge")[0] == LOSSES.decode().partition("def hinge")[0]
     assert text.partition("class Meter")[2] == LOSSES.decode().partition("class Meter")[2]
-    assert all(word in text for word in ("the hinge loss", "x is a number", "clip at 0"))
+    assert all(word in text for word in ("# the hinge loss\n", "# x is a number\n"))
     assert (fresh.golden_folder / "losses_golden.py").read_bytes() == LOSSES
     assert not pycache.exists()
     entry = json.loads(fresh.info_path.read_bytes())["implementations"][0]

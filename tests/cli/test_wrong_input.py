@@ -30,7 +30,7 @@ USAGE, EXPECTED = 2, 3
         ("validate --formt json", "no such option: --formt", "did you mean --format"),
         ("--loud", "no such option: --loud", "--help"),
         ("evaluate --sandbox podman", "'podman' is not one of 'local', 'docker'", "evaluate --help"),
-        ("mask a.py::f --draft-notes --docstring x", "--draft-notes needs a value", "value first"),
+        ("mask a.py::f --comment --docstring x", "--comment needs a value", "value first"),
         ("env lock --date --help", "--date needs a value, and the option --help follows", "--date=--help"),
         ("explain LMR999", "LMR999", "did you mean LMR"),
         (

@@ -13,7 +13,7 @@ from lmr_author.core.task import Task
 from tests.cli.program import validate_with
 
 HINGE, INIT, ADD = "pkg/losses.py::hinge", "pkg/losses.py::Meter.__init__", "pkg/losses.py::Meter.add"
-NOTES = MaskNotes("Keep a size.", ("size (int): how many",), (), ("Meter",), ("math",), ("keep it",))
+NOTES = MaskNotes("Keep a size.\nAs an attribute: keep it.")
 DOCUMENTED = replace(NOTES, docstring='Make a meter of "size".\n\nArgs:\n    size: how many')
 
 

@@ -111,6 +111,7 @@ PROGRAMS = {
     "start()": "start()",
     "for epoch in range(9):\n    evaluate(epoch)": "evaluate(epoch)",
     "args = get_args()": "",
+    "for name in ('a', 'b'):\n    evaluate(name)": "",
     "if __name__ == '__main__':\n    main()": "",
     "if len(sys.argv) > 1:\n    main()": "",
     "for name in NAMES:\n    NAMES.append(name)": "",

@@ -48,9 +48,8 @@ def test_a_draft_names_function_file_section_inputs_and_outputs() -> None:
     text = draft_instruction("m.py", definition("Scorer.score"), section="section 3 (Scoring)")
     assert text == (
         "Implement the method `score` of the class `Scorer` in `m.py` as section 3 (Scoring) of the paper describes"
-        " it. Its purpose: Score pairs of answers. Inputs: `pairs`: answers, shape (batch, 2); `scale`: a factor;"
-        " `verbose`. Outputs: One number for each pair. May be ignored: `verbose`. Keep its signature, and leave"
-        " everything else as it is."
+        " it. Its purpose: Score pairs of answers. Inputs: `pairs`, `scale`, `verbose`. Return what its docstring and"
+        " its callers expect. May be ignored: `verbose`. Keep its signature, and leave everything else as it is."
     )
 
 
@@ -60,14 +59,14 @@ def test_nothing_of_the_body_is_in_it() -> None:
 
 
 def test_what_was_confirmed_in_the_comment_comes_before_the_docstring() -> None:
-    notes = MaskNotes(objective="Rate answers.", inputs=("pairs: two answers",), outputs=("a rating",))
+    notes = MaskNotes("Rate answers.\nOf two people.")
     text = draft_instruction("m.py", definition("Scorer.score"), notes)
-    assert "Its purpose: Rate answers. Inputs: pairs: two answers. Outputs: a rating." in text
+    assert "Its purpose: Rate answers. Of two people. Inputs: `pairs`" in text
 
 
 def test_without_a_docstring_the_signature_speaks() -> None:
     text = draft_instruction("m.py", definition("bare"))
-    assert f"Its purpose: {GAP}. Inputs: `a`; `rest`; `key`; `more`." in text
+    assert f"Its purpose: {GAP}. Inputs: `a`, `rest`, `key`, `more`." in text
     assert "Return what its callers expect." in text
     assert "May be ignored: `rest`, `more`." in text
 
@@ -127,7 +126,7 @@ def test_a_docstring_that_quotes_the_body_does_not_give_it_away() -> None:
         "            sum(gaps) / len(gaps) + margin * 2.\n\n    Returns:\n        The average.\n"
         '    """\n    return sum(gaps) / len(gaps) + margin * 2\n'
     )
-    assert "Its purpose: Average the gaps of pairs. Inputs: `gaps`: numbers; `margin`. Outputs" in text
+    assert "Its purpose: Average the gaps of pairs. Inputs: `gaps`, `margin`." in text
     assert "sum(" not in text
     elsewhere = drafted(f'def f(gaps, margin):\n    """{quoting}"""\n    return margin\n')
     assert "sum(gaps)" in elsewhere, "it is no quotation of this body"
@@ -139,4 +138,4 @@ def test_self_of_a_class_in_a_function_is_no_input() -> None:
     inner = next(item for item in module.definitions if item.name == "g")
     assert "Inputs: `x`." in draft_instruction("m.py", inner)
     loose = code.Module.parse(b"def init(cls, x):\n    return cls, x\n", "m.py").definitions[0]
-    assert "Inputs: `cls`; `x`." in draft_instruction("m.py", loose)
+    assert "Inputs: `cls`, `x`." in draft_instruction("m.py", loose)

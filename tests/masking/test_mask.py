@@ -18,22 +18,13 @@ from tests.support import LOSSES
 
 
 def test_mask_writes_golden_goal_and_info(task: Task) -> None:
-    notes = MaskNotes(
-        objective="the hinge",
-        inputs=("x: a number",),
-        outputs=("the loss",),
-        steps=("take the gap", "cut it at 0"),
-    )
+    notes = MaskNotes("the hinge\nof a margin")
     options = MaskOptions((HINGE,), "Write it.", "Evaluation Metrics", ("run.py",), notes)
     result = mask(task, options, task.root)
     assert (task.root / "golden_files" / "losses_golden.py").read_bytes() == LOSSES
     masked = goal(task).read_text()
     assert "gap = margin" not in masked and "return gap" not in masked
-    assert (
-        masked.index('"""Hinge loss')
-        < masked.index("# Objective: the hinge")
-        < masked.index("#   2. cut it at 0")
-    )
+    assert masked.index('"""Hinge loss') < masked.index("# the hinge\n") < masked.index("# of a margin\n")
     entry = json.loads(task.info_path.read_text())["implementations"]
     assert entry == [result.implementations[0].to_json()]
     assert entry[0] == {

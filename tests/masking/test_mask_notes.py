@@ -6,16 +6,13 @@ import inspect
 
 import pytest
 
-from lmr_author.authoring.masking import MaskOptions, unmask
+from lmr_author.authoring.masking import unmask
 from lmr_author.authoring.masking.body import Described, MaskNotes
-from lmr_author.authoring.masking.locate import select, targets_of
-from lmr_author.authoring.masking.mask import describe, drafts, preview
-from lmr_author.authoring.masking.notes_file import read_notes_file, write_notes_file
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Task
 from lmr_author.proof.validation.run import validate
-from tests.masking.masks import ADD, DOCUMENTED, HINGE, INIT, NOTES, function, goal, masked, tree, write
+from tests.masking.masks import DOCUMENTED, HINGE, INIT, NOTES, function, goal, masked, tree, write
 from tests.support import LOSSES
 
 # docstring and comment
@@ -65,7 +62,7 @@ def test_words_changed_by_hand_are_kept_too(task: Task) -> None:
     assert tree(task.root) != masked_again
 
 
-def test_a_comment_that_is_no_longer_structured_is_put_aside(task: Task) -> None:
+def test_a_comment_without_its_todo_is_put_aside(task: Task) -> None:
     masked(task, INIT, notes=NOTES)
     path = goal(task)
     path.write_bytes(path.read_bytes().replace(b"# TODO: implement", b"# My own words on"))
@@ -77,21 +74,20 @@ def test_a_comment_that_is_no_longer_structured_is_put_aside(task: Task) -> None
 def test_what_is_given_later_goes_over_what_was_kept(task: Task) -> None:
     masked(task, INIT, notes=DOCUMENTED, retrieval=("run.py",))
     unmask(task, None, task.root)
-    result = masked(task, INIT, notes=MaskNotes(objective="Another."))
+    result = masked(task, INIT, notes=MaskNotes("Another."))
     text = goal(task).read_text()
-    assert "# Objective: Another." in text and "Keep a size." not in text and "# Inputs:" in text
+    assert "# Another." in text and "Keep a size." not in text and '"""Make a meter of' in text
     assert result.implementations[0].retrieval_context == ("run.py",)
 
 
-def test_an_instruction_with_a_gap_is_drafted_anew_from_new_notes(task: Task) -> None:
+def test_an_instruction_with_a_gap_is_drafted_anew_from_a_comment(task: Task) -> None:
     write(task, "more.py", "def cl_forward(x):\n    return x\n")
     (first,) = masked(task, "more.py::cl_forward").implementations
     assert "[to fill in" in first.instruction
     unmask(task, None, task.root)
-    notes = MaskNotes(objective="Contrast pairs.", outputs=("Two: a loss. More on it.",))
+    notes = MaskNotes("Contrast pairs.")
     (again,) = masked(task, "more.py::cl_forward", notes=notes).implementations
     assert "Its purpose: Contrast pairs." in again.instruction and "[to fill in" not in again.instruction
-    assert "Outputs: Two: a loss. More on it. Keep" in again.instruction
 
 
 def test_words_for_one_are_not_written_into_several(task: Task) -> None:
@@ -125,50 +121,3 @@ def test_context_is_proposed_when_asked_for_and_hinted_at_when_not(task: Task) -
     unmask(task, None, task.root)
     result = masked(task, "pkg/more.py::twice", retrieval=("run.py",), propose_retrieval=True)
     assert result.implementations[0].retrieval_context == ("run.py", "pkg/losses.py")
-
-
-# notes files
-
-
-def test_a_drafted_file_masks_what_it_names(task: Task) -> None:
-    selection = select(task, [HINGE, INIT], task.root)
-    before = tree(task.root)
-    text = write_notes_file(drafts(selection), selection.documented)
-    assert tree(task.root) == before
-    named, each = targets_of(task, read_notes_file(text, "notes.yaml"), "notes.yaml", task.root)
-    assert named == (HINGE, INIT)
-    masked(task, *named, each=each)
-    masked_text = goal(task).read_text()
-    assert "# Objective: Hinge loss of a margin." in masked_text
-    assert '"""Initialize a `Meter`.' in masked_text and "Args:\n            size" in masked_text
-    selection = select(task, [ADD], task.root)
-    assert describe(task, selection, MaskOptions((ADD,)))[ADD].notes is None
-
-
-@pytest.mark.parametrize(
-    ("entries", "message"),
-    [
-        (
-            f"- target: {ADD}\n- target: {ADD}\n",
-            "n: pkg/losses.py::Meter.add is named twice",
-        ),
-        (
-            "- target: pkg/losses.py::Meter\n  objective: x\n",
-            "n: pkg/losses.py::Meter is a class",
-        ),
-        ("- target: pkg/losses.py::nothing\n", "n: no function 'nothing'"),
-    ],
-)
-def test_a_notes_file_with_wrong_targets(entries: str, message: str, task: Task) -> None:
-    with pytest.raises(LmrError) as error:
-        targets_of(task, read_notes_file(f"targets:\n{entries}", "n"), "n", task.root)
-    assert message in error.value.message
-
-
-def test_a_preview_is_what_will_stand_there(task: Task) -> None:
-    (item,) = select(task, [HINGE], task.root).chosen
-    shown = preview(item, NOTES).splitlines()
-    assert shown[0] == "def hinge(x, margin=1.0):"
-    assert shown[1].startswith('    """Hinge loss of a margin.')
-    assert "    # TODO: implement hinge." in shown
-    assert shown[-1] == "    raise NotImplementedError"

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lmr_author.authoring.masking.body import is_masked, mask_source, unmask_source
-from lmr_author.authoring.masking.notes_file import read_notes_file
+from lmr_author.authoring.masking.body import MaskNotes, is_masked, mask_source, unmask_source
 from lmr_author.core import code
 from lmr_author.core.errors import SourceError, TargetError
 from lmr_author.core.task import Target
@@ -28,16 +27,14 @@ def mask_one(data: bytes, qualname: str, nth: int | None = None) -> bytes:
 
 @pytest.mark.parametrize("folder", sorted(CASES.iterdir()), ids=lambda path: path.name)
 def test_case_folder(folder: Path) -> None:
-    """`before.py` masked at `target.txt`, with `notes.yaml` if there is one, is `after.py`; and back."""
+    """`before.py` masked at `target.txt`, with `docstring.txt` and `comment.txt`, is `after.py`; and back."""
     before, after = (folder / "before.py").read_bytes(), (folder / "after.py").read_bytes()
     target = Target.parse("file.py::" + (folder / "target.txt").read_text().strip())
-    notes = folder / "notes.yaml"
-    said = (
-        read_notes_file(notes.read_text("utf-8"), "notes.yaml")[0].described.notes if notes.exists() else None
-    )
     module = code.Module.parse(before, "file.py")
     definition = code.find(module, target)
-    masked = mask_source(module, [definition], {target.qualname: said} if said else None).data
+    words = [folder / f"{name}.txt" for name in ("comment", "docstring")]
+    notes = MaskNotes(*(path.read_text("utf-8") if path.exists() else "" for path in words))
+    masked = mask_source(module, [definition], {target.qualname: notes}).data
     assert masked == after
     goal, golden = code.Module.parse(masked, "file.py"), code.Module.parse(before, "golden.py")
     assert unmask_source(golden, goal, target.qualname) == before

@@ -42,11 +42,6 @@ WRONG: dict[str, tuple[Callable[[Any], object], str, str]] = {
         "targets[0].answers.misread.kidn",
         "kind",
     ),
-    "unknown field of the notes": (
-        lambda data: data["targets"][0].update(notes={"objectiv": "x"}),
-        "targets[0].notes.objectiv",
-        "objective",
-    ),
     "unknown category": (
         lambda data: data["targets"][0].update(category="Evaluation Metric"),
         "targets[0].category",

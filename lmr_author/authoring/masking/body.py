@@ -5,56 +5,30 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from lmr_author.core import code
 from lmr_author.core.errors import SourceError, TargetError
 from lmr_author.core.texts import shortened
 
-WIDTH = 88
-"""Column at which comment lines are wrapped, not counting the body's own indentation."""
-
-INSIDE = "Dependencies in this file"
-OUTSIDE = "Dependencies outside this file"
-
 
 @dataclass(frozen=True)
 class MaskNotes:
-    """The annotator's words about a masked function; empty parts are left out.
-
-    Nothing is filled in silently: dependencies or steps read off the golden would give it away.
+    """The annotator's words in a masked body.
 
     Attributes:
-        objective: what the function is for, a sentence.
-        inputs: one entry each, as in ``x: the logits, shape (batch, classes)``.
-        outputs: likewise.
-        dependencies: names of the same file that an implementation may use.
-        outside: what it may use of other modules, as in ``torch.nn.functional as F``.
-        steps: what to do, in order.
+        comment: text below the TODO; "" for a bare one.
         docstring: for a function that has none; an existing docstring is never changed.
     """
 
-    objective: str = ""
-    inputs: tuple[str, ...] = ()
-    outputs: tuple[str, ...] = ()
-    dependencies: tuple[str, ...] = ()
-    outside: tuple[str, ...] = ()
-    steps: tuple[str, ...] = ()
+    comment: str = ""
     docstring: str = ""
 
     def lines(self, name: str) -> list[str]:
-        """Return the comment lines for a function, not indented. :func:`read_notes` is the inverse."""
-        result = [f"# TODO: implement {name}."]
-        if one_line(self.objective):
-            result += _wrapped(f"Objective: {self.objective}", "# ", "#   ")
-        for title, entries in (("Inputs", self.inputs), ("Outputs", self.outputs)):
-            result += _section(title, entries, numbered=False)
-        for title, names in ((INSIDE, self.dependencies), (OUTSIDE, self.outside)):
-            if joined := ", ".join(_filled(names)):
-                result += _wrapped(f"{title}: {joined}", "# ", "#   ")
-        return result + _section("Steps", self.steps, numbered=True)
+        """Return the comment lines for a function, not indented. :func:`read_comment` is the inverse."""
+        written = (f"# {one_line(line)}".rstrip() for line in self.comment.strip().splitlines())
+        return [f"# TODO: implement {name}.", *written]
 
 
 @dataclass(frozen=True)
@@ -84,77 +58,19 @@ def _raising(comment: list[str], generator: bool) -> list[str]:
     return body
 
 
-def read_notes(lines: Sequence[str]) -> MaskNotes:
-    """Return the notes that a masked body's comment holds; lines that are no part of such a comment are passed over.
-
-    Words are kept, line breaks inside of an entry are not: ``read_notes(notes.lines(name))`` is ``notes``
-    with every entry on one line.
-    """
-    texts: dict[str, list[str]] = {}
-    title, listed = "", False
-    for line in (line.strip() for line in lines):
-        if heading := _HEADING.fullmatch(line):
-            title, rest = heading["title"], (heading["rest"] or "").strip()
-            listed = title in ("Inputs", "Outputs", "Steps")
-            texts[title] = [] if listed else [rest]
-        elif listed and (entry := _ENTRY.fullmatch(line)):
-            texts[title].append(entry["text"])
-        elif title and line.startswith("#   ") and texts[title]:
-            texts[title][-1] += " " + line[1:].strip()
-        else:
-            title, listed = "", False
-
-    def entries(title: str) -> tuple[str, ...]:
-        return tuple(map(one_line, texts.get(title, ())))
-
-    return MaskNotes(
-        objective=" ".join(entries("Objective")),
-        inputs=entries("Inputs"),
-        outputs=entries("Outputs"),
-        dependencies=_filled(",".join(entries(INSIDE)).split(",")),
-        outside=_filled(",".join(entries(OUTSIDE)).split(",")),
-        steps=entries("Steps"),
-    )
-
-
-def overlaid(notes: MaskNotes, over: MaskNotes) -> MaskNotes:
-    """Notes with the parts that ``over`` has in their place."""
-    return replace(notes, **{name: value for name, value in vars(over).items() if value})
+def read_comment(lines: Sequence[str]) -> str:
+    """Return the text of a masked body's comment: the lines above its raise, without the TODO."""
+    stripped = [line.strip() for line in lines]
+    end = max((number for number, line in enumerate(stripped) if line.startswith("raise ")), default=0)
+    start = end
+    while start and stripped[start - 1].startswith("#"):
+        start -= 1
+    return "\n".join(line[1:].removeprefix(" ") for line in stripped[start + 1 : end])
 
 
 def one_line(text: str) -> str:
     """Text on one line, without control characters, as a comment needs it."""
     return " ".join(re.sub(r"[\x00-\x1f\x7f]", " ", text).split())
-
-
-_HEADING = re.compile(
-    rf"# (?P<title>Objective|Inputs|Outputs|{INSIDE}|{OUTSIDE}|Steps):(?P<rest> .*)?", re.DOTALL
-)
-_ENTRY = re.compile(r"#   (?:-|\d+\.) (?P<text>.*)", re.DOTALL)
-
-
-def _filled(entries: Iterable[str]) -> tuple[str, ...]:
-    return tuple(text for text in map(one_line, entries) if text)
-
-
-def _section(title: str, entries: Sequence[str], *, numbered: bool) -> list[str]:
-    filled = _filled(entries)
-    lines = [f"# {title}:"] if filled else []
-    for number, entry in enumerate(filled, 1):
-        first = f"#   {number}. " if numbered else "#   - "
-        lines += _wrapped(entry, first, "#" + " " * (len(first) - 1))
-    return lines
-
-
-def _wrapped(text: str, first: str, following: str) -> list[str]:
-    return textwrap.wrap(
-        one_line(text),
-        WIDTH,
-        initial_indent=first,
-        subsequent_indent=following,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
 
 
 # docstrings
@@ -247,7 +163,7 @@ def _body(module: code.Module, definition: code.Definition, notes: MaskNotes) ->
     if definition.docstring is not None:
         raise TargetError(
             f"{name} has a docstring, and it is never changed",
-            "leave out the docstring that you gave; the other parts of --notes go into the comment",
+            "leave out the docstring that you gave; --comment goes below it",
         )
     return [*docstring_lines(notes.docstring, module.can_hold), *body]
 
@@ -285,7 +201,7 @@ def raises_not_implemented(node: ast.stmt) -> bool:
 def notes_in(module: code.Module, definition: code.Definition) -> MaskNotes:
     """Read the comment in a masked body as it is in the file now; the docstring is not read."""
     where = code.region(module, definition)
-    return read_notes(module.text[where.start : where.end].splitlines())
+    return MaskNotes(read_comment(module.text[where.start : where.end].splitlines()))
 
 
 def _remarks(module: code.Module, definition: code.Definition, notes: MaskNotes) -> Iterator[str]:

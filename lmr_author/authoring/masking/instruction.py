@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import inspect
+import re
 from dataclasses import replace
 
 from lmr_author.authoring.masking.body import MaskNotes, notes_in, one_line
-from lmr_author.authoring.masking.docstrings import Documented, DocumentedParameter, read_docstring, sentences
 from lmr_author.authoring.suggesting import PaperText
 from lmr_author.authoring.suggesting.paper import FunctionWords
 from lmr_author.authoring.suggesting.sections import best_section
@@ -25,6 +26,19 @@ from lmr_author.proof.validation.run import select_checks, validate
 
 RULES = "LMR6"
 """Beginning of the codes of the checks about instructions."""
+_RULE = re.compile(r"\s*(-{3,}|={3,})\s*")
+_TYPE = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
+_ENTRY = re.compile(
+    rf"[-*\s`]*(?P<name>\*{{0,2}}[A-Za-z_]\w*)[`*]*\s*(?P<type>{_TYPE}|\[[^\]]*\])?\s*:(?P<text>.*)"
+)
+_SECTION = re.compile(r"[A-Z][\w ]*:\s*$|:\w+[^:]*:")
+_NO_PURPOSE = re.compile(
+    r"""\W*(todo|fixme|deprecated|_?summary_?\b|>>>|```|copyright\b|licen[sc]ed?\b|authors?:|adapted\ from|copied\ from
+    |https?://|see\b|(forward|backward)(\ pass)?\W*$|defines\ the\ computation\ performed|\W*$)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Beginnings of sentences that say nothing of what a function is for."""
+_ABBREVIATED = re.compile(r"\b(e\.g|i\.e|cf|vs|etc|resp|al|Eq|Fig|Sec|Tab|approx|w\.r\.t|[A-Z])\.$")
 
 
 def draft_instruction(
@@ -35,28 +49,27 @@ def draft_instruction(
     Args:
         path: of the goal file, in the repository.
         definition: the function in the golden.
-        notes: the structured comment that was confirmed.
+        notes: the comment that was given.
         section: of the paper, as in ``section 3 (Method)``; "" when it is not known.
     """
-    confirmed = notes or MaskNotes()
-    own = _without_solution(read_docstring(definition.docstring), definition.node)
-    purpose = _purpose(confirmed.objective or own.summary)
+    first = inspect.cleandoc(definition.docstring or "").split("\n\n")[0]
+    said = (
+        notes.comment
+        if notes and notes.comment
+        else _without_solution(stated_purpose(first), definition.node)
+    )
+    purpose = _purpose(said)
     kind = f"{definition.kind} `{definition.function_name}`"
     if definition.class_name and definition.kind == "function":
         kind = f"method `{definition.function_name}` of the class `{definition.class_name}`"
     where = f"{section} of the paper" if section else "the paper"
     names = _parameters(definition)
-    texts = {name: own.parameters.get(name, DocumentedParameter()) for name in names}
-    inputs = tuple(
-        f"`{name}`: {entry.text or entry.type}".removesuffix(": ") for name, entry in texts.items()
-    )
     unused = _unused(definition.node, names)
     parts = [
         f"Implement the {kind} in `{path}` as {where} describes it.",
         f"Its purpose: {purpose or GAP}.",
-        _listed("Inputs", confirmed.inputs or inputs),
-        _listed("Outputs", confirmed.outputs or own.returns)
-        or f"Return what {'its docstring and ' if definition.docstring else ''}its callers expect.",
+        f"Inputs: {', '.join(f'`{name}`' for name in names)}." if names else "",
+        f"Return what {'its docstring and ' if definition.docstring else ''}its callers expect.",
         f"May be ignored: {', '.join(unused)}." if unused else "",
         "Keep its signature, and leave everything else as it is.",
     ]
@@ -65,27 +78,43 @@ def draft_instruction(
 
 def _purpose(text: str) -> str:
     """Return a purpose without its full stop, and without sentences whose colon announces what does not follow."""
-    complete = [sentence for sentence in sentences(one_line(text)) if not sentence.endswith(":")]
+    complete = [sentence for sentence in _sentences(one_line(text)) if not sentence.endswith(":")]
     return " ".join(complete).rstrip(".")
 
 
-def _without_solution(own: Documented, node: code.DefinitionNode) -> Documented:
-    """Return the content of a docstring without the sentences that quote the body: they are the answer."""
+def _without_solution(text: str, node: code.DefinitionNode) -> str:
+    """Return a text without the sentences that quote the body: they are the answer."""
     if isinstance(node, ast.ClassDef):
-        return own
-
-    def cleaned(text: str) -> str:
-        return " ".join(sentence for sentence in sentences(text) if not quotations(node, sentence))
-
-    parameters = {
-        name: DocumentedParameter(entry.type, cleaned(entry.text)) for name, entry in own.parameters.items()
-    }
-    return Documented(cleaned(own.summary), parameters, tuple(map(cleaned, own.returns)))
+        return text
+    return " ".join(sentence for sentence in _sentences(text) if not quotations(node, sentence))
 
 
-def _listed(title: str, entries: tuple[str, ...]) -> str:
-    shown = [one_line(entry).rstrip(".:; ") for entry in entries]
-    return f"{title}: {'; '.join(filter(None, shown))}." if any(shown) else ""
+def stated_purpose(paragraph: str) -> str:
+    """Return what the first paragraph of a docstring says a function is for; "" when it says nothing."""
+    lines = []
+    for line in paragraph.splitlines():
+        entry = _ENTRY.match(line)
+        if (entry and entry["type"]) or _SECTION.match(line):
+            break  # a parameter without a title above it, or a section
+        if not _RULE.fullmatch(line):
+            lines.append(line)
+    telling = []
+    for sentence in _sentences(one_line(" ".join(lines))):
+        if _NO_PURPOSE.match(sentence):
+            break
+        telling.append(sentence)
+    return " ".join(telling)
+
+
+def _sentences(text: str) -> list[str]:
+    """Split a text on one line into its sentences."""
+    result: list[str] = []
+    for part in re.split(r"(?<=[.!?])\s+(?=[A-Z\[(`\"'¿¡]|[^\x00-\x7f])", text):
+        if result and _ABBREVIATED.search(result[-1]):
+            result[-1] += f" {part}"
+        elif part:
+            result.append(part)
+    return result
 
 
 def _unused(node: code.DefinitionNode, names: list[str]) -> list[str]:

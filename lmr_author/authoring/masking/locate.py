@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lmr_author.authoring.masking.body import Described, is_masked, raises_not_implemented
-from lmr_author.authoring.masking.notes_file import NotesEntry
+from lmr_author.authoring.masking.body import is_masked, raises_not_implemented
 from lmr_author.core import code, files, indexing
 from lmr_author.core.errors import SourceError, TargetError
 from lmr_author.core.task import Implementation, Target, Task, TaskInfo
@@ -140,11 +139,6 @@ class Selection:
     repository: Path
     chosen: tuple[Chosen, ...]
 
-    @property
-    def documented(self) -> list[str]:
-        """The node ids of the functions that have a docstring."""
-        return [str(chosen.target) for chosen in self.chosen if chosen.definition.docstring is not None]
-
     def by_file(self) -> dict[str, list[Chosen]]:
         """Return the functions of each file."""
         result: dict[str, list[Chosen]] = {}
@@ -215,29 +209,6 @@ def methods_of(module: code.Module, definition: code.Definition) -> list[str]:
     methods = [method for method in code.methods(module, definition) if not empty_body(method)]
     methods.sort(key=lambda method: method.name in CONSTRUCTORS)
     return [str(Chosen(module.name, module, method).target) for method in methods]
-
-
-def targets_of(
-    task: Task, entries: Sequence[NotesEntry], name: str, here: Path
-) -> tuple[tuple[str, ...], dict[str, Described]]:
-    """Return the targets that a notes file names, as typed, and what it says about each, by node id.
-
-    Args:
-        entries, name: what was read, and how errors call the file.
-
-    Raises:
-        LmrError: a target that cannot be masked, or is named twice; with the file.
-    """
-    described: dict[str, Described] = {}
-    for entry in entries:
-        try:
-            (chosen,) = select(task, [entry.target], here).chosen
-        except TargetError as error:
-            raise TargetError(f"{name}: {error.message}", error.hint) from error
-        if str(chosen.target) in described:
-            raise TargetError(f"{name}: {chosen.target} is named twice", "name each target once")
-        described[str(chosen.target)] = entry.described
-    return tuple(entry.target for entry in entries), described
 
 
 def refuse_overlaps(

@@ -5,15 +5,14 @@ from __future__ import annotations
 import contextlib
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from lmr_author.authoring.masking import leftovers, locate, look_alikes
-from lmr_author.authoring.masking.body import Described, MaskNotes, is_masked, mask_source, overlaid
-from lmr_author.authoring.masking.draft import draft
+from lmr_author.authoring.masking.body import Described, MaskNotes, is_masked, mask_source
 from lmr_author.authoring.masking.instruction import drafted, words_of
 from lmr_author.authoring.masking.leftovers import OpenLeak
 from lmr_author.authoring.masking.locate import Chosen, Selection, select
@@ -37,9 +36,6 @@ from lmr_author.proof.checks.instruction import GAP
 from lmr_author.proof.checks.masks import strays
 from lmr_author.proof.context import Proposal, propose
 from lmr_author.proof.view import TaskView
-
-Drafts = dict[str, tuple[MaskNotes, tuple[Proposal, ...]]]
-"""By node id: drafts of docstring and comment, and the files proposed as context."""
 
 
 @dataclass(frozen=True)
@@ -160,14 +156,12 @@ def check(options: MaskOptions, selection: Selection) -> None:
     if options.notes not in (None, MaskNotes()) and len(selection.chosen) > 1:
         raise UsageError(
             f"a docstring and a comment describe one function, and {len(selection.chosen)} are named",
-            "describe several in a file: lmr-author mask TARGET… --draft-notes notes.yaml, then --notes",
+            "mask them one after the other",
         )
     names = {str(chosen.target) for chosen in selection.chosen}
     for name in options.each:
         if name not in names:
-            raise UsageError(
-                f"the notes describe {name}, which is not to be masked", "name it as a target too"
-            )
+            raise UsageError(f"{name} is described, and is not to be masked", "name it as a target too")
     common = Described(category=options.category or "", retrieval=options.retrieval)
     for described in (common, *options.each.values()):
         if described.category:
@@ -191,7 +185,8 @@ def describe(task: Task, selection: Selection, options: MaskOptions) -> dict[str
         own, before = options.each.get(name, Described()), earlier(task, chosen.target)
         notes = before.notes if own.notes is None else own.notes
         if options.notes not in (None, MaskNotes()):
-            notes = overlaid(notes or MaskNotes(), options.notes or MaskNotes())
+            given = {name: text for name, text in vars(options.notes or MaskNotes()).items() if text}
+            notes = replace(notes or MaskNotes(), **given)
         retrieval = options.retrieval if own.retrieval is None else own.retrieval
         if options.propose_retrieval:
             retrieval = (*(retrieval or ()), *(file.path for file in _proposals(selection, chosen)))
@@ -204,23 +199,9 @@ def describe(task: Task, selection: Selection, options: MaskOptions) -> dict[str
     return descriptions
 
 
-def drafts(selection: Selection) -> Drafts:
-    """Draft notes and context of functions that are not masked yet. Nothing is written."""
-    result: Drafts = {}
-    for chosen in selection.chosen:
-        notes = draft(chosen.module, chosen.definition)
-        result[str(chosen.target)] = notes, _proposals(selection, chosen)
-    return result
-
-
-def preview(chosen: Chosen, notes: MaskNotes) -> str:
-    """Return a function as it would be in the masked file."""
-    label = chosen.definition.label
-    data = mask_source(chosen.module, [chosen.definition], {label: notes}).data
-    module = code.Module.parse(data, chosen.path)
-    masked = next(definition for definition in module.definitions if definition.label == label)
-    numbers = range(code.first_line(masked.node), masked.end_line + 1)
-    return "\n".join(module.line_text(number) for number in numbers)
+def propose_context(selection: Selection) -> dict[str, tuple[Proposal, ...]]:
+    """Return the files that could be a context of each function, by node id."""
+    return {str(chosen.target): _proposals(selection, chosen) for chosen in selection.chosen}
 
 
 def likely_category(chosen: Chosen) -> str:

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import jinja2
 
-from lmr_author.authoring.masking.docstrings import DocumentedParameter, read_docstring
 from lmr_author.authoring.recording.job import implementation_of
 from lmr_author.core import code, resources
 from lmr_author.core.task import Task
@@ -136,7 +135,6 @@ def _caller(definition: code.Definition) -> tuple[str, str]:
 def _inputs(function: code.FunctionNode, skipped: int) -> tuple[list[str], list[str]]:
     """Return the items of a dictionary for the parameters without a default, and those whose value is unknown."""
     parameters = code.parameters(function.args)[skipped:]
-    docs = read_docstring(ast.get_docstring(function))
     lines, unknown = [], []
     for parameter, default in parameters:
         if default is not None:
@@ -146,8 +144,7 @@ def _inputs(function: code.FunctionNode, skipped: int) -> tuple[list[str], list[
         line = f'"{parameter.arg}": {value},'
         if value == UNKNOWN:
             unknown.append(parameter.arg)
-            documented = docs.parameters.get(parameter.arg, DocumentedParameter())
-            about = " ".join(f"{annotation or documented.type} {documented.text}".split())
+            about = " ".join(annotation.split())
             line += f"  # TODO: {about[:80]}".rstrip(": ")
         lines.append(line)
     return lines, unknown

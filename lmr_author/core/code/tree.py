@@ -296,7 +296,8 @@ def program_on_import(tree: ast.Module) -> ast.Expr | None:
     """Return the statement that runs a file's program when the file is imported, as ``evaluate(parse_args())``.
 
     A call whose result nobody keeps, of ``main`` or of what reads the command line, itself or through functions of the
-    file; or in a loop of the module, of a function of the file. What an ``if`` keeps from running is passed over.
+    file; or of a function of the file, in a loop over a range, as of epochs. What an ``if`` keeps from running is
+    passed over.
     """
     own = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
     starting = {"main", "parse_args", "parse_known_args"}
@@ -322,7 +323,11 @@ def _unconditional(statements: Iterable[ast.stmt], *, in_loop: bool) -> Iterator
     for statement in statements:
         yield statement, in_loop
         match statement:
-            case ast.For(body=body) | ast.While(body=body):
+            case ast.For(iter=iterable, body=body):
+                # A loop over names or functions registers something: 8 of 8,234 library files, each a false alarm.
+                counts = isinstance(iterable, ast.Call) and last_name(iterable.func) in ("range", "trange")
+                yield from _unconditional(body, in_loop=in_loop or counts)
+            case ast.While(body=body):
                 yield from _unconditional(body, in_loop=True)
             case ast.With(body=body):
                 yield from _unconditional(body, in_loop=in_loop)

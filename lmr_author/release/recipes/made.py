@@ -132,7 +132,8 @@ def _inputs(folder: Folder) -> dict[str, Any]:
                 part.instruction,
                 part.retrieval,
                 part.also,
-                plain(part.notes),
+                part.docstring,
+                part.comment,
             ]
             for part in targets
         ],

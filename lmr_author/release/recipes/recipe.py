@@ -14,7 +14,6 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 
 from lmr_author.core.parsing import NotParsed, yaml_data
-from lmr_author.authoring.masking.body import MaskNotes
 from lmr_author.authoring.new_task.new_task import MOST_PATCH_BYTES, SENTENCE
 from lmr_author.authoring.recording.job import RecordOptions
 from lmr_author.core import files, foreign
@@ -205,7 +204,8 @@ class TargetPart:
         record: how its calls are recorded.
         retrieval: files that the model should also see.
         also: look-alikes to empty along with it.
-        notes: words of the comment and the docstring in the masked body.
+        docstring: for a function that has none.
+        comment: words below the TODO in the masked body.
         answers: name of each answer, and its right verdict; NUMBER is the target's, and the answer lies in
             answers/NUMBER/NAME.py.
     """
@@ -216,7 +216,8 @@ class TargetPart:
     record: RecordPart
     retrieval: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
-    notes: MaskNotes | None = None
+    docstring: str = ""
+    comment: str = ""
     answers: Mapping[Name, Answer | Verdict] = field(default_factory=dict)
 
     @property

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lmr_author.authoring import masking
+from lmr_author.authoring.masking.body import MaskNotes
 from lmr_author.authoring.new_task import new_task
 from lmr_author.authoring.recording.record import record
 from lmr_author.core import files, foreign
@@ -153,7 +154,7 @@ def mask(build: Build, made: Made) -> Made:
             instruction=part.instruction,
             category=part.category,
             retrieval=part.retrieval,
-            notes=part.notes,
+            notes=MaskNotes(part.comment, part.docstring),
             also=part.also,
         )
         with in_field(build.folder, f"targets[{number}]"):

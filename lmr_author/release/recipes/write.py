@@ -121,6 +121,7 @@ def _repository(task: Task, info: TaskInfo, origin: Provenance, folder: Path) ->
 
 
 def _target(task: Task, info: TaskInfo, implementation: Implementation, remarks: list[str]) -> TargetPart:
+    words = _words(task, info, implementation)
     recording = load(task.recording(info, implementation.index))
     if recording is None:
         remarks.append(
@@ -132,7 +133,8 @@ def _target(task: Task, info: TaskInfo, implementation: Implementation, remarks:
         instruction=implementation.instruction,
         retrieval=implementation.retrieval_context,
         also=_look_alikes(task, info).get(implementation.index, ()),
-        notes=_notes(task, info, implementation),
+        docstring=words.docstring,
+        comment=words.comment,
         record=RecordPart.of(recording) if recording else RecordPart(command="python driver.py"),
     )
 
@@ -147,18 +149,18 @@ def _look_alikes(task: Task, info: TaskInfo) -> Mapping[int, tuple[str, ...]]:
     return by_index
 
 
-def _notes(task: Task, info: TaskInfo, implementation: Implementation) -> MaskNotes | None:
-    """Return the words of a masked body; None for a bare one."""
+def _words(task: Task, info: TaskInfo, implementation: Implementation) -> MaskNotes:
+    """Return the words of a masked body."""
     goal = code.Module.parse(task.goal(info, implementation).read_bytes(), implementation.goal_file)
     golden = code.Module.parse(task.golden(implementation).read_bytes(), implementation.golden_file)
     pair = code.matching(golden, goal, implementation.qualname, implementation.nth)
     if pair is None:
-        return None
+        return MaskNotes()
     original, masked = pair
     notes = notes_in(goal, masked)
     if original.docstring is None and masked.docstring is not None:
         notes = replace(notes, docstring=inspect.cleandoc(masked.docstring))
-    return notes if notes != MaskNotes() else None
+    return notes
 
 
 def _copy_driver(

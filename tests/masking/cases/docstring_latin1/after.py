@@ -3,5 +3,5 @@ class A:
 	def g(self):
 		"""Größe \\n in \u4e2d"""
 		# TODO: implement g.
-		# Objective: \u4e2d
+		# \u4e2d
 		raise NotImplementedError
