@@ -80,7 +80,7 @@ RUNNING = {
 }  # fmt: skip
 TO_COMPLETE = {
     "loss": ({"loss.py": LOSS}, "loss.py::smoothed_loss", ("logits", "labels"), [
-        '"logits": ...,  # TODO: scores, of shape (batch_size, seq_len, vocab)',
+        '"logits": ...,  # TODO',
         "inputs(from_probs=True)", "inputs(smoothing=0.2)",
     ]),
     "module": ({"attention.py": ATTENTION}, "attention.py::Attention.forward", ("x",), [
