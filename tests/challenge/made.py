@@ -83,7 +83,7 @@ def grid_task(parent: Path) -> Task:
     write_files(task.root / "small-repo", {"pkg/grid.py": SOURCE})
     write_files(parent, {"driver.py": DRIVER})
     mask(task, MaskOptions((TARGET,), category="Evaluation Metrics"), task.root)
-    record(task, RecordOptions(TARGET, ("python", "driver.py"), where=PLAIN), parent, quiet)
+    record(task, RecordOptions(TARGET, ("python", "driver.py"), cases=3, where=PLAIN), parent, quiet)
     return task
 
 

@@ -149,7 +149,7 @@ def test_the_hint_can_be_pasted(challenged: Challenged, tmp_path: Path) -> None:
 def test_record_remembers_a_driver_outside_of_the_repository(challenged: Challenged, tmp_path: Path) -> None:
     task, _ = without_driver(challenged, tmp_path)
     Provenance().write(task.provenance_path)
-    options = RecordOptions(made.TARGET, ("python", "driver.py"), where=PLAIN, force=True)
+    options = RecordOptions(made.TARGET, ("python", "driver.py"), cases=3, where=PLAIN, force=True)
     record(task, options, tmp_path / "elsewhere", quiet)
     assert provenance.load(task).drivers == {"driver.py": "../elsewhere"}
 
@@ -237,7 +237,7 @@ def test_the_verb_shows_what_is_open_and_what_comes_next(challenged: Challenged,
 
 def test_status_page_review_and_export_know_of_it(challenged: Challenged, tmp_path: Path) -> None:
     task = challenged.copy(tmp_path)
-    summary = "1 of 6 misreadings fail, 2 of 5 rewrites pass"
+    summary = "1 of 6 misreadings fail, 2 of 6 rewrites pass"
     found = status(task).challenged
     assert found is not None
     assert (found.text, found.standing, found.fail, found.misreadings) == (summary, "open", 1, 6)

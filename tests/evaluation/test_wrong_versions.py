@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from lmr_author.proof.evaluation.wrong_versions import whole_percent, zeros_expression
+from lmr_author.core.texts import whole_percent
+from lmr_author.proof.evaluation.wrong_versions import zeros_expression
 from lmr_author.runtime.probe.encoding import encode
 
 LEAVES = (

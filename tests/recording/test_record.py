@@ -317,7 +317,7 @@ def test_a_file_that_cannot_be_imported_is_no_matter_of_inputs(tmp_path: Path) -
     driver = "import sys\nsys.argv = ['', '3']\nfrom train import scale\nscale(1.0)\n"
     with pytest.raises(LmrError, match=r"scale was called, but no test can do that.*IndexError") as caught:
         recorded_from(tmp_path, {"train.py": script}, "train.py::scale", driver)
-    assert "choose a function of a file that does not run a program" in caught.value.hint
+    assert "lmr-author new-task --patch" in caught.value.hint
 
 
 @pytest.mark.parametrize(
