@@ -192,6 +192,27 @@ def test_tolerance_applies_to_floats_of_its_path_only() -> None:
         assert differences(wrong, 1.0, {"*": {"kind": "allclose", "rtol": 1, "atol": 1e300}})
 
 
+@pytest.mark.parametrize(
+    ("expected", "actual", "checkers"),
+    [
+        ({"value": [0.0]}, {"value": [5.0, 6.0]}, {"*": "ignore", "value": "exact"}),
+        ({"value": [0.0]}, {"value": [5.0]}, {"*": "ignore", "value[0]": "exact"}),
+        ({"value": [0.0]}, {"value": []}, {"*": "ignore", "value[0]": "exact"}),
+        ({"value": [0.0]}, {"value": None}, {"*": "ignore", "value[0]": "exact"}),
+        ({"value": [{"a": 1, "b": 2}]}, {"value": [{"a": 3, "b": 2}]}, {"value": "ignore", "value[0]['a']": "exact"}),
+        ({"value": np.ones(2)}, {"value": np.zeros(2)}, {"*": "custom", "value": "exact"}),
+    ],
+)  # fmt: skip
+def test_what_is_left_out_does_not_hide_what_has_a_checker_below_it(
+    expected: Any, actual: Any, checkers: dict[str, str]
+) -> None:
+    kinds = {path: {"kind": kind} for path, kind in checkers.items()}
+    assert differences(expected, actual, kinds) != []
+    assert differences(expected, expected, kinds) == []
+    assert differences({**expected, "x": 1}, {**expected, "x": 2}, {"*": {"kind": "ignore"}}) == []
+    assert differences([1, 2, 3], [1], {"*": {"kind": "ignore"}, "[0]": {"kind": "exact"}}) == []
+
+
 def test_an_omitted_answer_is_no_answer() -> None:
     expected = encode({"value": 1.0})
     actual = encode({"value": 1.0})
