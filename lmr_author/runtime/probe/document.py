@@ -58,6 +58,7 @@ STATE = Kind(
 TEXT = Kind(lambda value: isinstance(value, str))
 FLAG = Kind(lambda value: isinstance(value, bool))
 INTS = Kind(_are_sizes)
+NAMES = Kind(lambda value: isinstance(value, list) and all(isinstance(name, str) for name in value))
 DATA = Kind(lambda value: True)
 
 
@@ -92,10 +93,12 @@ FIELDS: Dict[str, Tuple[Field, ...]] = {
     "array": _ARRAY + _optional(cls=TEXT),
     "scalar": _ARRAY,
     "objects": _fields(shape=INTS, v=NODES),
+    "structured": _fields(layout=DATA, shape=INTS, v=STATE) + _optional(cls=TEXT),
+    "sparse": _fields(layout=TEXT, shape=INTS, places=NODE, numbers=NODE) + _optional(coalesced=FLAG),
     "table": _fields(columns=NODE, index=NODE, v=NODES),
     "name": _fields(v=TEXT),
     "namedtuple": _fields(cls=TEXT, v=STATE),
-    "object": _fields(cls=TEXT, state=STATE) + _optional(base=NODE),
+    "object": _fields(cls=TEXT) + _optional(base=NODE) + _fields(state=STATE) + _optional(lazy=NAMES),
     "call": _fields(call=NODE, args=NODES) + _optional(state=NODE, items=NODES, pairs=PAIRS),
     "make": _fields(kind=TEXT, args=NODES),
     "fixture": _fields(v=TEXT),
@@ -151,6 +154,11 @@ class Document:
     def nbytes(self) -> int:
         """Bytes of all buffers together."""
         return sum(len(buffer.data) for buffer in self.buffers.values())
+
+
+def is_complex(dtype: str) -> bool:
+    """Tell whether numbers of a type are written as pairs: real and imaginary part."""
+    return dtype.startswith("complex")
 
 
 def tagged(node: Any) -> Any:
