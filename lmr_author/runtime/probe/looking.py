@@ -31,6 +31,7 @@ from .objects import (
 )
 
 ITERATOR = "an iterator can be read only once; pass a list, or move the loop out of the function"
+ASYNC = "an async generator is read by whoever awaits it; choose a function that returns its items, or that reads it"
 LOCAL = "it has no importable name; define it at the top level of a module of the repository"
 MADE = "it was made while the command ran; leave it out (None), or pass one that a module of the repository defines"
 DENSE = "only dense, COO, CSR and CSC tensors of plain numbers can be stored"
@@ -69,7 +70,7 @@ def look(value: Any) -> Any:
         if node is not None:
             return node
     if hasattr(kind, "__next__") or hasattr(kind, "__anext__"):
-        raise Closed(ITERATOR)
+        raise Closed(ITERATOR if hasattr(kind, "__next__") else ASYNC)
     return _opened(value, kind)
 
 
