@@ -41,8 +41,8 @@ MOST = 20
 """Most differences that are reported."""
 MOST_UNORDERED = 2000
 """Most items that are matched each with each; more of them would take too long."""
-MOST_ATTEMPTS = 200_000
-"""Most pairs of items that are tried to match: a document may be made to take for ever."""
+MOST_MATCHING = 500_000
+"""Most pairs of values that are compared to match items: a document may be made to take for ever."""
 SKIPPED = ("ignore", "custom")
 """Kinds of checkers whose parts are not compared here; functions of the annotator judge those of ``custom``."""
 DEFAULT = "*"
@@ -139,7 +139,8 @@ class Comparison:
             nodes = walk(expected.document.tree)
             self.first = {id(node): path for path, node in nodes if isinstance(node, (dict, list))}
         self.matches: _Matches = _Matches() if within is None else within.matches
-        self.most = MOST if within is None else 1
+        self.is_inner = within is not None
+        self.most = 1 if self.is_inner else MOST
         self.differences: List[Difference] = []
         self.seen: Dict[Tuple[Any, ...], Any] = {}
         self.kinds = {name: repr(sorted(checker.items())) for name, checker in self.checkers.items()}
@@ -158,6 +159,11 @@ class Comparison:
 
     def pair(self, wanted: Any, got: Any, path: str) -> None:
         """Compare two values, unless that is left out or was done."""
+        if self.is_inner:
+            self.matches.work += 1
+            if self.matches.work > MOST_MATCHING:
+                self.differ(path, "too much to be compared in any order")
+                return
         node = self.expected.followed(wanted)
         first = self.first.get(id(node), path) if isinstance(node, (dict, list)) else path
         checker = self.checker(path, first)
@@ -274,20 +280,12 @@ class Comparison:
 
     def agrees(self, wanted: Any, got: Any) -> bool:
         """Tell whether two items are equal. Items that are being compared already, further up, count as equal."""
+        node = self.expected.followed(wanted)
+        if not isinstance(node, (dict, list)):
+            return not self.run(wanted, got)
         near = self.checkers[DEFAULT]
-        pair = (
-            id(self.expected.followed(wanted)),
-            id(self.actual.followed(got)),
-            near.get("rtol"),
-            near.get("atol"),
-        )
-        if not isinstance(self.expected.followed(wanted), (dict, list)):
-            return not Comparison(self.expected, self.actual, self.checkers, within=self).run(wanted, got)
-        return self.matches.decide(
-            pair,
-            (wanted, got),
-            lambda: not Comparison(self.expected, self.actual, self.checkers, within=self).run(wanted, got),
-        )
+        pair = (id(node), id(self.actual.followed(got)), near.get("rtol"), near.get("atol"))
+        return self.matches.decide(pair, (wanted, got), lambda: not self.run(wanted, got))
 
     # numbers
 
@@ -472,14 +470,11 @@ class Comparison:
         array = other_side.open(other["args"][0])
         if any(type(part) is not int for part in (start, stop, step)) or not step:
             return node
-        if not isinstance(array, dict) or array.get("shape") != [len(range(start, stop, step))]:
+        count = max(0, -((start - stop) // step))
+        if not isinstance(array, dict) or array.get("shape") != [count]:
             return node
-        numbers = {
-            "$": "array",
-            "dtype": "int64",
-            "shape": array["shape"],
-            "data": list(range(start, stop, step)),
-        }
+        data = list(range(start, stop, step))
+        numbers = {"$": "array", "dtype": "int64", "shape": [count], "data": data}
         return dict(node, kind="index", args=[side.array(numbers), name])
 
     def one_sided(
@@ -501,15 +496,12 @@ class _Matches:
     def __init__(self) -> None:
         self.known: Dict[Tuple[Any, ...], Tuple[bool, Any]] = {}
         self.equal: List[Tuple[Any, ...]] = []
-        self.attempts = 0
+        self.work = 0
 
     def decide(self, pair: Tuple[Any, ...], kept: Any, compare_them: Callable[[], bool]) -> bool:
         """Return whether a pair is equal. ``kept``: the values whose ids are in it."""
         if pair in self.known:
             return self.known[pair][0]
-        self.attempts += 1
-        if self.attempts > MOST_ATTEMPTS:
-            return False
         size = len(self.equal)
         self.known[pair] = True, kept
         self.equal.append(pair)
