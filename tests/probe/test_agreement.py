@@ -87,7 +87,7 @@ def recorded(call: Any, arguments: dict[str, Any], folder: Path) -> Document:
 
 def evaluated(call: Any, folder: Path, checkers: Any) -> bool:
     """Return the verdict of an evaluation: the outcome travels as bytes and is compared elsewhere."""
-    made = repeat(lambda free: call, load(str(folder), "inputs"))
+    made = repeat(lambda free: call, load(str(folder), "inputs"), Inputs)
     assert made.document is not None, made.error
     return not compare(load(str(folder), "expected"), from_bytes(to_bytes(made.document)), checkers)
 

@@ -19,6 +19,7 @@ from lmr_author.runtime.probe.encoding import encode
 from lmr_author.runtime.probe.outcome import Inputs
 from lmr_author.runtime.probe.repeating import repeat
 from tests.probe.kinds import KINDS, Kind
+from tests.probe.test_agreement import shipped
 
 pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore")]
 ASIDE = frozenset(Path(__file__).with_name("kinds_aside.txt").read_text().splitlines())
@@ -45,21 +46,22 @@ def record(kind: Kind, folder: Path) -> None:
 
 
 def outcome(version: Any, folder: Path) -> Document:
-    made = repeat(lambda free: version, load(str(folder), "inputs"))
+    made = repeat(lambda free: version, load(str(folder), "inputs"), Inputs)
     assert made.document is not None, (made.status, made.error)
     return from_bytes(to_bytes(made.document))
 
 
-def verdicts(kind: Kind, folder: Path) -> dict[str, list[str]]:
-    """Return the differences of each version, as an evaluation finds them."""
+def verdicts(kind: Kind, folder: Path) -> tuple[dict[str, list[str]], Any]:
+    """Return the differences of each version, as an evaluation finds them, and how the parts are compared."""
     record(kind, folder)
     expected = load(str(folder), "expected")
     checkers = compact(derive(expected, [outcome(kind.golden, folder)]).checkers)
     versions = {"golden": kind.golden, "right": kind.right, "wrong": kind.wrong}
-    return {
+    found = {
         name: [str(item) for item in compare(expected, outcome(version, folder), checkers)]
         for name, version in versions.items()
     }
+    return found, checkers
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -67,11 +69,13 @@ def test_right_versions_pass_and_wrong_ones_fail(name: str, tmp_path: Path) -> N
     signal.signal(signal.SIGALRM, too_late)
     signal.alarm(SECONDS)
     try:
-        found = verdicts(KINDS[name], tmp_path)
+        found, checkers = verdicts(KINDS[name], tmp_path)
     finally:
         signal.alarm(0)
     assert found["golden"] == [] and found["right"] == []
     assert found["wrong"] != []
+    for version, differing in found.items():
+        assert shipped(getattr(KINDS[name], version), tmp_path, checkers) == (not differing), version
 
 
 def test_half_of_the_kinds_are_aside() -> None:

@@ -55,7 +55,7 @@ def numbers(document: Document, node: Any) -> Any:
             return numpy.complex128(complex(*node["v"]))
         kind = node["dtype"]
         if "data" in node:
-            dtype = "float64" if kind == "bfloat16" or is_complex(kind) else kind
+            dtype = "float32" if kind == "bfloat16" else "float64" if is_complex(kind) else kind
             with numpy.errstate(over="ignore"):  # a hostile document: its number becomes infinite
                 value = numpy.array(node["data"], dtype)
                 value = value.view("complex128").astype(kind) if is_complex(kind) else value

@@ -95,13 +95,6 @@ def compare(expected: Document, actual: Document, checkers: Optional[Checkers] =
     return Comparison(Stored(expected), Stored(actual), checkers).run(expected.tree, actual.tree)
 
 
-def changed(before: Document, after: Document, checkers: Optional[Checkers] = None) -> List[str]:
-    """Name the parts of two dictionary documents whose values differ, in the order of ``before``."""
-    run = Comparison(Stored(before), Stored(after), checkers)
-    later = after.tree
-    return [name for name, node in before.tree.items() if name in later and run.run(node, later[name])]
-
-
 def leaves(document: Document) -> List[Leaf]:
     """List the leaves whose comparison may have a tolerance."""
     return [Leaf(path, dtype_of(node)) for path, node in walk(document.tree) if is_floating(dtype_of(node))]
@@ -141,6 +134,8 @@ class Comparison:
         self.matches: _Matches = _Matches() if within is None else within.matches
         self.is_inner = within is not None
         self.most = 1 if self.is_inner else MOST
+        self.left_to_others: Dict[str, Any] = {}
+        """Parts that functions of the annotator judge, by their paths."""
         self.differences: List[Difference] = []
         self.seen: Dict[Tuple[Any, ...], Any] = {}
         self.kinds = {name: repr(sorted(checker.items())) for name, checker in self.checkers.items()}
@@ -170,6 +165,8 @@ class Comparison:
         if node == {"$": "omitted"} or (path.startswith(GRAD) and self.left_out(path)):
             return
         skipped = checker.get("kind") in SKIPPED
+        if path in self.checkers and checker.get("kind") == "custom":
+            self.left_to_others[path] = got
         if skipped and not self.below(path):
             return
         e, a = self.expected.open(node), self.actual.open(got)

@@ -18,6 +18,10 @@ MAX_DEPTH = 200
 """Deepest nesting of a tree; encoder and reader agree on it."""
 
 
+DEFAULT_LIMIT = 256 * 1024 * 1024
+"""Largest document by default (bytes)."""
+
+
 class Kind(NamedTuple):
     """What a field of a node holds.
 
@@ -140,6 +144,22 @@ class Omitted(NamedTuple):
     path: str
     type: str
     advice: str
+
+
+class Unstorable(Exception):
+    """Values that cannot be stored: ``problems`` are (path, type, advice)."""
+
+    def __init__(self, problems: Iterable[Omitted]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join("%s: cannot store a %s (%s)" % problem for problem in self.problems))
+
+
+class TooLarge(Exception):
+    """A value over the size limit. ``path`` is its largest part; sizes in bytes."""
+
+    def __init__(self, path: str, size: int, limit: int) -> None:
+        self.path, self.size, self.limit = path, size, limit
+        super().__init__("%s: %d bytes, more than the limit of %d" % (path or "value", size, limit))
 
 
 class Document:

@@ -11,6 +11,7 @@ import re
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
 from .document import (
+    DEFAULT_LIMIT,
     FIELDS,
     MAX_DEPTH,
     NODE,
@@ -21,6 +22,8 @@ from .document import (
     Buffer,
     Document,
     Omitted,
+    TooLarge,
+    Unstorable,
     join,
     key_text,
 )
@@ -28,30 +31,12 @@ from .looking import Closed, detached, is_plain_value, look, shortened
 from .objects import library
 from .sides import Live, sort_key
 
-DEFAULT_LIMIT = 256 * 1024 * 1024
-"""Largest document by default (bytes)."""
 MOST_INLINE = 200
 """Largest array (elements) that is written into the tree, for people to read; larger ones get a file of their own."""
 _NODE_BYTES = 6
 """Size of a container's item as text, about, beside its own data."""
 _PART = re.compile(r"[^.\[]*(?:[.\[][^.\[]*)?")
 """The first two steps of a path: an argument and its attribute or item."""
-
-
-class Unstorable(Exception):
-    """Values that cannot be stored: ``problems`` are (path, type, advice)."""
-
-    def __init__(self, problems: Iterable[Omitted]) -> None:
-        self.problems = tuple(problems)
-        super().__init__("; ".join("%s: cannot store a %s (%s)" % problem for problem in self.problems))
-
-
-class TooLarge(Exception):
-    """A value over the size limit. ``path`` is its largest part; sizes in bytes."""
-
-    def __init__(self, path: str, size: int, limit: int) -> None:
-        self.path, self.size, self.limit = path, size, limit
-        super().__init__("%s: %d bytes, more than the limit of %d" % (path or "value", size, limit))
 
 
 def encode(
