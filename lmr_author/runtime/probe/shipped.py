@@ -1,9 +1,8 @@
 """Replays recorded calls in a shipped unit test.
 
-Together with its imports this is ``unit_test/lmr_support.py``: it makes the calls, and looks at their outcomes in place,
-by the comparison that an evaluation uses.
-It runs beside the code that it tests, so its verdict is for people; the decision about candidates is made elsewhere,
-from outcomes that leave a sandbox as data.
+Together with its imports this is ``unit_test/lmr_support.py``: it makes the calls, and looks at their outcomes where
+they are, by the comparison that an evaluation uses. It runs beside the code that it tests, so its verdict is for
+people; the decision about candidates is made elsewhere, from outcomes that leave a sandbox as data.
 """
 
 from __future__ import annotations
