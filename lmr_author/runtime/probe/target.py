@@ -114,8 +114,8 @@ class ReplayTarget:
         exec(closure_factory(instrumented.tree, target, self.path, list(free)), self._namespace)
         return self._namespace.pop("__lmr_outer__")(**free)
 
-    def _take(self, *args: Any, **more: Any) -> Inputs:
-        return Inputs(*args, limit=self.limit, **more)
+    def _take(self, parts: Dict[str, Any], document: Document, **more: Any) -> Inputs:
+        return Inputs(parts, document, self.limit, **more)
 
     def call(self, inputs: Document) -> Result:
         """Call the target with recorded inputs. Whatever it does is a result."""
