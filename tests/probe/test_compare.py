@@ -240,12 +240,13 @@ def test_a_document_that_is_made_to_take_long_is_different_in_time() -> None:
     for number in range(9):
         deep = frozenset([deep, (float(number),)])
     expected = encode({"value": [{(float(n), *(0.0,) * 300) for n in range(900)}, deep]})
+    assert compare(expected, expected) == []
     hostile = json.loads(json.dumps(expected.tree))
     for item in hostile["value"][0]["v"]:
         item["v"][-1], item["v"][0] = 7.0, 0.0
-    start = time.monotonic()
+    start = time.process_time()
     assert compare(expected, from_bytes(to_bytes(Document(hostile, {})))) != []
-    assert time.monotonic() - start < 60
+    assert time.process_time() - start < 60
 
 
 def test_what_a_candidate_says_of_itself_does_not_count() -> None:

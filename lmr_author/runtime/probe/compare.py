@@ -41,8 +41,8 @@ MOST = 20
 """Most differences that are reported."""
 MOST_UNORDERED = 2000
 """Most items that are matched each with each; more of them would take too long."""
-MOST_MATCHING = 500_000
-"""Most pairs of values that are compared to match items: a document may be made to take for ever."""
+MOST_MATCHING = 200_000
+"""Most pairs of values that are compared in vain to match items: a document may be made to take for ever."""
 SKIPPED = ("ignore", "custom")
 """Kinds of checkers whose parts are not compared here; functions of the annotator judge those of ``custom``."""
 DEFAULT = "*"
@@ -277,12 +277,16 @@ class Comparison:
 
     def agrees(self, wanted: Any, got: Any) -> bool:
         """Tell whether two items are equal. Items that are being compared already, further up, count as equal."""
-        node = self.expected.followed(wanted)
-        if not isinstance(node, (dict, list)):
-            return not self.run(wanted, got)
+        node, before = self.expected.followed(wanted), self.matches.work
         near = self.checkers[DEFAULT]
         pair = (id(node), id(self.actual.followed(got)), near.get("rtol"), near.get("atol"))
-        return self.matches.decide(pair, (wanted, got), lambda: not self.run(wanted, got))
+        if not isinstance(node, (dict, list)):
+            is_equal = not self.run(wanted, got)
+        else:
+            is_equal = self.matches.decide(pair, (wanted, got), lambda: not self.run(wanted, got))
+        if is_equal:
+            self.matches.work = before
+        return is_equal
 
     # numbers
 
@@ -440,17 +444,19 @@ class Comparison:
         self, e: Any, a: Any, e_keys: List[Any], a_keys: List[Any], names: List[List[str]], path: str
     ) -> None:
         """Give keys that differ by rounding alone the name of the other side's."""
-        left = [place for place, name in enumerate(names[0]) if name not in names[1]]
-        right = [place for place, name in enumerate(names[1]) if name not in names[0]]
+        here, there = map(frozenset, names)
+        left = [place for place, name in enumerate(names[0]) if name not in there]
+        right = [place for place, name in enumerate(names[1]) if name not in here]
         if len(left) != len(right) or all(is_exact(e_keys[place]) for place in left):
             return
         near = dict(self.loosest(path, self.checker(path, path)), kind="allclose")
         inner = Comparison(self.expected, self.actual, {DEFAULT: near}, within=self)
         left.sort(key=lambda place: e_keys[place])
         right.sort(key=lambda place: a_keys[place])
-        for here, there in zip(left, right):
-            if inner.agrees(_pairs(e)[here][0], _pairs(a)[there][0]):
-                names[1][there] = names[0][here]
+        e_pairs, a_pairs = _pairs(e), _pairs(a)
+        for e_place, a_place in zip(left, right):
+            if inner.agrees(e_pairs[e_place][0], a_pairs[a_place][0]):
+                names[1][a_place] = names[0][e_place]
 
     def as_index(
         self, side: Side, node: Dict[str, Any], other_side: Side, other: Dict[str, Any]
