@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from lmr_author.core import resources
+from lmr_author.core.code import Module
 from lmr_author.core.task import Task
+from lmr_author.proof.checks.unit_test_code import read_test
 from lmr_author.proof.validation.run import validate
 from lmr_author.proof.view import TaskView
 from tests import example
@@ -67,3 +70,23 @@ def test_a_repository_name_that_no_file_system_takes_is_a_finding(tmp_path: Path
     findings = validate([task]).findings
 
     assert [finding.code for finding in findings if finding.path == "\\ud800"] == ["LMR103"]
+
+
+def test_a_support_file_that_is_known_is_not_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is as long as the rest of a task; its digest says all."""
+    parsed, parse = list[str](), Module.parse
+
+    def noted(data: bytes, name: str) -> Module:
+        parsed.append(name)
+        return parse(data, name)
+
+    task = example.write(tmp_path / "tasks")
+    info = task.load()
+    test = task.unit_test(info, info.implementations[0])
+    test.write_text("import lmr_support\n" + test.read_text())
+    monkeypatch.setattr(Module, "parse", noted)
+    for text, is_known in ((resources.support_file(), True), ("def check(): ...\n", False)):
+        test.with_name("lmr_support.py").write_text(text)
+        parsed.clear()
+        assert read_test(TaskView(task), info.implementations[0]) is not None
+        assert any(name.endswith("lmr_support.py") for name in parsed) != is_known, parsed

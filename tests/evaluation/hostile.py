@@ -95,7 +95,7 @@ HOSTILE: dict[str, str] = {
         "math.isclose = lambda *a, **k: True",
         "import lmr_probe.compare",
         "lmr_probe.compare.compare = lambda *a, **k: []",
-        "lmr_probe.compare._Comparison.differ = lambda *a, **k: None",
+        "lmr_probe.compare.Comparison.differ = lambda *a, **k: None",
     ),
     "patches the encoder": does(
         "import lmr_probe.outcome, lmr_probe.encoding",

@@ -15,10 +15,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lmr_author.authoring.recording.store import write_page
 from lmr_author.core import resources
-from lmr_author.core.task import Implementation
-from lmr_author.core.task.recording import Case, Coverage, RecordedTarget, Recording
 from lmr_author.runtime.probe.checking import from_bytes, load, to_bytes
 from lmr_author.runtime.probe.compare import compare
 from lmr_author.runtime.probe.document import Document, dump
@@ -87,7 +84,7 @@ def recorded(call: Any, arguments: dict[str, Any], folder: Path) -> Document:
 
 def evaluated(call: Any, folder: Path, checkers: Any) -> bool:
     """Return the verdict of an evaluation: the outcome travels as bytes and is compared elsewhere."""
-    made = repeat(lambda free: call, load(str(folder), "inputs"))
+    made = repeat(lambda free: call, load(str(folder), "inputs"), Inputs)
     assert made.document is not None, made.error
     return not compare(load(str(folder), "expected"), from_bytes(to_bytes(made.document)), checkers)
 
@@ -119,60 +116,6 @@ def test_evaluation_and_support_file_agree(
         recorded(function(golden), {"a": a, "b": a if shared else b}, folder)
         assert shipped(function(golden), folder, checkers) and evaluated(function(golden), folder, checkers)
         assert shipped(function(other), folder, checkers) == evaluated(function(other), folder, checkers)
-
-
-def page(outcome: Document, inputs: Document, checkers: Any) -> str | None:
-    """Write the page of a case; None where it needs the support file."""
-    definition: Any = ast.parse("def behaves(a, b): pass").body[0]
-    case = Case("case_1", 1, 1, {}, {}, "returned", checkers)
-    recording = Recording(
-        target=RecordedTarget("goal.py", "behaves", 1), module="goal_of_a_test", sys_path=("",), command=("x",),
-        created="", tool="0", versions={"numpy": "2"}, calls=1, coverage=Coverage((), ()), cases=(case,), support={},
-    )  # fmt: skip
-    implementation = Implementation.from_json(
-        {
-            "index": 1, "goal_file": "goal.py", "goal_function": "behaves", "class_name": "", "golden_file": "",
-            "unit_test_file": "unit_test/unit_test_1.py", "instruction": "", "category": "",
-        }
-    )  # fmt: skip
-    text, needs_support = write_page(implementation, recording, definition, [(inputs, outcome)])
-    return None if needs_support else text
-
-
-def passes_page(text: str, call: Any, folder: Path) -> bool:
-    """Return the verdict of a page in ``unit_test/``; ``folder`` holds the case."""
-    test = folder.parents[2] / "unit_test_1.py"
-    module = types.ModuleType("goal_of_a_test")
-    module.__dict__.update(__file__=str(folder.parents[3] / "goal.py"), behaves=call)
-    path = list(sys.path)
-    sys.modules[module.__name__] = module
-    try:
-        space: dict[str, Any] = {"__file__": str(test), "__name__": "page"}
-        exec(compile(text, str(test), "exec"), space)
-        space["check"]("case_1")
-    except AssertionError:
-        return False
-    finally:
-        sys.path[:] = path
-        del sys.modules[module.__name__]
-    return True
-
-
-@settings(max_examples=100, deadline=None)
-@given(items, items, behaviours, behaviours, st.dictionaries(places, kinds, max_size=2))
-def test_evaluation_and_page_agree(
-    a: list[float], b: list[float], golden: Behaviour, other: Behaviour, checkers: Any
-) -> None:
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name).resolve() / "unit_test/recordings/1/case_1"
-        folder.mkdir(parents=True)
-        checkers = {path: {**item, "reason": "as the annotator said"} for path, item in checkers.items()}
-        outcome = recorded(function(golden), {"a": a, "b": b}, folder)
-        text = page(outcome, load(str(folder), "inputs"), checkers)
-        if text is not None:
-            for version in (golden, other):
-                verdict = evaluated(function(version), folder, checkers)
-                assert passes_page(text, function(version), folder) == verdict, version
 
 
 def test_the_support_file_defines_every_name_once() -> None:

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import collections
+import json
 import math
+import time
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lmr_author.runtime.probe.arrays import numbers
+from lmr_author.runtime.probe.checking import from_bytes, to_bytes
 from lmr_author.runtime.probe.compare import Leaf, compare, leaves, spread
+from lmr_author.runtime.probe.document import Document
 from lmr_author.runtime.probe.encoding import encode
 from tests.probe.shapes import Config, Names, Output, Point
 from tests.probe.values import anything
@@ -50,7 +54,7 @@ def test_everything_equals_itself(value: Any) -> None:
         ({"o": Names("a")}, {"o": Names("b")}, "o[0]: expected 'a', got 'b'"),
         (2**70, 2**70 + 1, "the value: expected 1180591620717411303424, got"),
         (1, 2**70, "the value: expected 1, got 1180591620717411303424"),
-        ({1, 2}, {1, 3}, "[1]: expected 2, got 3"),
+        ({1, 2}, {1, 3}, "[1]: expected 2, which is nowhere"),
         (b"a", b"b", "the value: expected 'YQ==', got 'Yg=='"),
         (1.0, NAN, "the value: expected 1.0, got nan"),
         (INF, -INF, "the value: expected inf, got -inf"),
@@ -190,6 +194,105 @@ def test_tolerance_applies_to_floats_of_its_path_only() -> None:
     for wrong in (NAN, INF, -INF):
         assert differences(1.0, wrong, {"*": {"kind": "allclose", "rtol": 1, "atol": 1e300}})
         assert differences(wrong, 1.0, {"*": {"kind": "allclose", "rtol": 1, "atol": 1e300}})
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "checkers"),
+    [
+        ({"value": [0.0]}, {"value": [5.0, 6.0]}, {"*": "ignore", "value": "exact"}),
+        ({"value": [0.0]}, {"value": [5.0]}, {"*": "ignore", "value[0]": "exact"}),
+        ({"value": [0.0]}, {"value": []}, {"*": "ignore", "value[0]": "exact"}),
+        ({"value": [0.0]}, {"value": None}, {"*": "ignore", "value[0]": "exact"}),
+        ({"value": [{"a": 1, "b": 2}]}, {"value": [{"a": 3, "b": 2}]}, {"value": "ignore", "value[0]['a']": "exact"}),
+        ({"value": np.ones(2)}, {"value": np.zeros(2)}, {"*": "custom", "value": "exact"}),
+    ],
+)  # fmt: skip
+def test_what_is_left_out_does_not_hide_what_has_a_checker_below_it(
+    expected: Any, actual: Any, checkers: dict[str, str]
+) -> None:
+    kinds = {path: {"kind": kind} for path, kind in checkers.items()}
+    assert differences(expected, actual, kinds) != []
+    assert differences(expected, expected, kinds) == []
+    assert differences({**expected, "x": 1}, {**expected, "x": 2}, {"*": {"kind": "ignore"}}) == []
+    assert differences([1, 2, 3], [1], {"*": {"kind": "ignore"}, "[0]": {"kind": "exact"}}) == []
+
+
+def graph_of_sets(size: int, last: float) -> Any:
+    """Return objects that all have sets of all others, and no attribute to tell them apart by."""
+    members = [Config("n") for _ in range(size)]
+    for member in members:
+        member.parent = {other for other in members if other is not member}
+    members[-1].sizes.append(int(last))
+    return members[0]
+
+
+def test_sets_of_objects_that_have_one_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Config, "__hash__", object.__hash__)
+    monkeypatch.setattr(Config, "__eq__", object.__eq__)
+    one, same, other = (encode(graph_of_sets(9, last)) for last in (1, 1, 2))
+    assert compare(one, same) == []
+    assert compare(one, other) != []
+
+
+def test_a_document_that_is_made_to_take_long_is_different_in_time() -> None:
+    """Nine hundred sets that are equal but for the very last number: matching them by trial would take for ever."""
+    deep: Any = frozenset([0.5])
+    for number in range(9):
+        deep = frozenset([deep, (float(number),)])
+    expected = encode({"value": [{(float(n), *(0.0,) * 300) for n in range(900)}, deep]})
+    assert compare(expected, expected) == []
+    hostile = json.loads(json.dumps(expected.tree))
+    for item in hostile["value"][0]["v"]:
+        item["v"][-1], item["v"][0] = 7.0, 0.0
+    start = time.process_time()
+    assert compare(expected, from_bytes(to_bytes(Document(hostile, {})))) != []
+    assert time.process_time() - start < 60
+
+
+def test_what_a_candidate_says_of_itself_does_not_count() -> None:
+    """Only the golden's class knows what it computes when it is first asked."""
+    expected, actual = encode({"value": Config("a")}), encode({"value": Config("a")})
+    actual.tree["value"]["state"]["more"] = 1
+    actual.tree["value"]["lazy"] = ["more", "name"]
+    assert compare(expected, actual) != []
+    del actual.tree["value"]["state"]["more"], actual.tree["value"]["state"]["name"]
+    assert compare(expected, actual) != []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"places": 1.0},
+        {"places": {"$": "array", "dtype": "int64", "shape": [2, 1], "data": [[0], [0]]}},
+        {"places": {"$": "array", "dtype": "<U1", "shape": [2, 2], "data": [["a", "b"], ["c", "d"]]}},
+        {"numbers": {"$": "array", "dtype": "float64", "shape": [], "data": 1.0}},
+        {"numbers": {"$": "array", "dtype": "<U1", "shape": [2], "data": ["a", "b"]}},
+        {"numbers": None},
+        {"layout": "os:system"},
+        {"shape": [9, 9]},
+    ],
+)
+def test_a_sparse_matrix_that_is_none_is_different(change: dict[str, Any]) -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    expected = encode({"value": sparse.coo_matrix(([1.0, 2.0], ([0, 1], [1, 0])), (2, 2))})
+    actual = json.loads(json.dumps(expected.tree))
+    actual["value"].update(change)
+    document = from_bytes(to_bytes(Document(actual, {})))
+    assert compare(expected, expected) == []
+    try:
+        assert compare(expected, document) != []
+    except (TypeError, ValueError):  # the judge takes that for a crash, which fails too
+        pass
+
+
+def test_an_index_that_claims_to_be_endless() -> None:
+    pd = pytest.importorskip("pandas")
+    expected = encode({"value": pd.Index([0, 1, 2])})
+    assert compare(expected, encode({"value": pd.RangeIndex(3)})) == []
+    assert compare(expected, encode({"value": pd.RangeIndex(4)})) != []
+    endless = encode({"value": pd.RangeIndex(3)})
+    endless.tree["value"]["args"][1] = 10**30
+    assert compare(expected, endless) != []
 
 
 def test_an_omitted_answer_is_no_answer() -> None:

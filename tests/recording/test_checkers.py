@@ -20,9 +20,10 @@ from lmr_author.authoring.recording.replay import changes_by_the_way
 from lmr_author.authoring.recording.run import RecordedCall
 from lmr_author.authoring.recording.tolerance import BY_DTYPE, derive, differs_in_double, in_double, narrowed
 from lmr_author.core.errors import LmrError, UsageError
-from lmr_author.runtime.probe.compare import _Comparison, compare
+from lmr_author.runtime.probe.compare import Comparison, compare
 from lmr_author.runtime.probe.decoding import decode
 from lmr_author.runtime.probe.encoding import encode
+from lmr_author.runtime.probe.sides import Stored
 
 
 def differences(expected: Any, actual: Any, *checks: str) -> list[str]:
@@ -243,5 +244,5 @@ def test_most_parts_share_a_default() -> None:
     }  # fmt: skip
     found = compact(checkers)
     assert list(found) == ["*", "value[3]", "self.w", "self.w.grad", "@gradients['x']", "b"]
-    nearest = _Comparison(encode(0), encode(0), found)
+    nearest = Comparison(Stored(encode(0)), Stored(encode(0)), found)
     assert {path: nearest.checker(path, path) for path in checkers} == checkers

@@ -22,7 +22,7 @@ from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions
 from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.runtime.probe.document import walk
 from lmr_author.runtime.probe.encoding import encode
-from lmr_author.runtime.probe.outcome import Fixtures
+from lmr_author.runtime.probe.outcome import RecordedFixtures
 from lmr_author.runtime.replay import replaying
 from tests.evaluation.foreign import PLAIN
 from tests.pipeline import quiet, run_gates
@@ -156,7 +156,7 @@ def test_a_fixture_stands_for_a_part_of_a_torch_module() -> None:
     model.add_module("encoder", nn.Linear(2, 2))
     model.add_module("head", nn.Linear(2, 2))
 
-    stored = encode({"self": model}, 10**6, (), Fixtures(("encoder",)).find)
+    stored = encode({"self": model}, 10**6, (), RecordedFixtures(("encoder",)).find)
 
     assert [
         path for path, node in walk(stored.tree) if isinstance(node, dict) and node.get("$") == "fixture"
@@ -166,11 +166,11 @@ def test_a_fixture_stands_for_a_part_of_a_torch_module() -> None:
 
 def test_a_fixture_stands_for_its_own_kind_and_for_what_cannot_be_stored() -> None:
     """One layer has a lambda as its dropout, another one a real object, which is not to be replaced."""
-    fixtures = Fixtures(("drop",), kinds={"drop": type(lambda: 0)})
+    fixtures = RecordedFixtures(("drop",), kinds={"drop": type(lambda: 0)})
     assert fixtures.find(lambda x: x, "self.drop") == "drop"
     assert fixtures.find({"p": 0.1}, "self.drop") is None
     assert fixtures.find(threading.Lock(), "self.drop") == "drop"
-    assert Fixtures(("drop",)).find({"p": 0.1}, "self.drop") == "drop", "nobody knows what it builds"
+    assert RecordedFixtures(("drop",)).find({"p": 0.1}, "self.drop") == "drop", "nobody knows what it builds"
 
 
 @pytest.mark.bwrap

@@ -5,7 +5,6 @@ The unit test is a page that a reviewer reads, and that fails when it should.
 
 from __future__ import annotations
 
-import ast
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,12 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author import __version__
-from lmr_author.authoring.recording.checkers import compact, digests, nodes
+from lmr_author.authoring.recording.checkers import compact, digests
 from lmr_author.authoring.recording.choose import Proof
 from lmr_author.authoring.recording.job import Job
 from lmr_author.authoring.recording.run import Recorded, RecordedCall, Run
-from lmr_author.core import code, files, resources
-from lmr_author.core.code import FunctionNode
+from lmr_author.core import files, resources
 from lmr_author.core.task import Implementation
 from lmr_author.core.task.recording import (
     CHECKERS,
@@ -34,21 +32,10 @@ from lmr_author.core.task.recording import (
 )
 from lmr_author.core.texts import printable
 from lmr_author.runtime.probe import compare
-from lmr_author.runtime.probe.document import Document, walk
+from lmr_author.runtime.probe.document import Document
 from lmr_author.runtime.replay import replaying
 
-TEMPLATE, WITH_SUPPORT = "unit_test.py.j2", "unit_test_with_support.py.j2"
-PLAIN_TAGS = {"tuple", "tensor", "array", "scalar"}
-"""Kinds of values that the page reads by itself."""
-ARRAYS = ("tensor", "array", "scalar")
-SPECIAL = {"id", "cls", "grad", "attrs"}
-"""Properties of values that the page does not read."""
-PLAIN_MODE = {"grad": False}
-PLAIN_DTYPES = {
-    "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64",
-}  # fmt: skip
-HARMLESS = {"torch.no_grad()", "torch.no_grad", "torch.inference_mode()", "torch.enable_grad()"}
-"""Decorators through which a function is called as it is without them, in the modes that were recorded."""
+TEMPLATE = "unit_test.py.j2"
 LINE = 116
 
 Checkers = Mapping[str, Mapping[str, Any]]
@@ -94,7 +81,7 @@ def recording_of(
     versions: Mapping[str, str],
     options: Mapping[str, object],
 ) -> Recording:
-    """Return the manifest of cases that lie in a folder; nothing says yet whether its test needs the support file."""
+    """Return the manifest of cases that lie in a folder."""
     documents = _documents(folder, cases)
     checkers = [case.checkers for case in cases]
     return Recording(
@@ -108,7 +95,7 @@ def recording_of(
         calls=recorded.summary.calls,
         coverage=covered,
         cases=tuple(cases),
-        support={},
+        support={SUPPORT: resources.support_digest()},
         helpers=digests(plan.job.helpers, [document for pair in documents for document in pair], checkers),
         cuda_as_cpu=plan.job.options.cuda_as_cpu,
         options=options,
@@ -117,14 +104,8 @@ def recording_of(
 
 def write_manifest(folder: Path, plan: Run, recording: Recording, uncompared: Sequence[str]) -> str:
     """Write the manifest of cases that lie in a folder; return the text of their unit test."""
-    documents = _documents(folder, recording.cases)
-    function = plan.definition.function
-    page, needs_support = write_page(
-        plan.job.implementation, recording, function, documents, plan.nth, uncompared
-    )
-    recording = replace(recording, support={SUPPORT: ""} if needs_support else {})
     files.write_json(folder / MANIFEST, recording.to_json())
-    return page
+    return write_page(plan.job.implementation, recording, plan.nth, uncompared)
 
 
 def _documents(folder: Path, cases: Sequence[Case]) -> list[tuple[Document, Document]]:
@@ -154,15 +135,12 @@ def store_case(staging: Path, number: int, call: RecordedCall, adds: str = "") -
 
 
 def renew_support(unit_test: Path) -> None:
-    """Write the support file, which all tests of a task share, or remove it where none needs it."""
-    support = {SUPPORT: resources.support_digest()}
-    is_needed = False
-    for path in sorted((unit_test / "recordings").glob(f"*/{MANIFEST}")):
+    """Write the support file, which all tests of a task share, or remove it where no recording is left."""
+    recordings = sorted((unit_test / "recordings").glob(f"*/{MANIFEST}"))
+    for path in recordings:
         recording = Recording.from_json(files.read_json(path))
-        if recording.support:
-            is_needed = True
-            files.write_json(path, replace(recording, support=support).to_json())
-    if is_needed:
+        files.write_json(path, replace(recording, support={SUPPORT: resources.support_digest()}).to_json())
+    if recordings:
         files.write_text(unit_test / SUPPORT, resources.support_file())
     else:
         (unit_test / SUPPORT).unlink(missing_ok=True)
@@ -172,28 +150,20 @@ def renew_support(unit_test: Path) -> None:
 
 
 def write_page(
-    implementation: Implementation,
-    recording: Recording,
-    function: FunctionNode,
-    documents: Sequence[tuple[Document, Document]],
-    nth: int = 0,
-    uncompared: Sequence[str] = (),
-) -> tuple[str, bool]:
-    """Return the text of an implementation's unit test, and whether it needs the support file.
+    implementation: Implementation, recording: Recording, nth: int = 0, uncompared: Sequence[str] = ()
+) -> str:
+    """Return the text of an implementation's unit test, of one form in all tasks.
 
     The same recording gives the same text. The test runs under pytest and as a script from the repository's root, exits
     with 1 when a case differs, and writes the ``Passed``/``Failed`` line that LMR-Bench's scripts look for.
 
     Args:
-        function: the target in the golden.
-        documents: inputs and expected outcome of each case.
         nth: which definition of the target's name is meant, where the file has several; else 0. A line would not do: it
             moves when another function of the file is masked.
         uncompared: effects of the calls that no case compares, in words.
     """
     import jinja2
 
-    plain = not (nth or recording.cuda_as_cpu) and _is_plain(recording, function, documents)
     environment = jinja2.Environment(
         undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False, trim_blocks=True
     )
@@ -202,9 +172,8 @@ def write_page(
     cases = []
     for case in recording.cases:
         own = {path: checker for path, checker in case.checkers.items() if path not in common}
-        cases.append((case.name, _comment(case), _lines(own, plain)))
-    template = environment.from_string(resources.template(TEMPLATE if plain else WITH_SUPPORT))
-    text = template.render(
+        cases.append((case.name, _comment(case), _lines(own)))
+    return environment.from_string(resources.template(TEMPLATE)).render(
         index=implementation.index,
         target=str(implementation.target),
         goal_file=recording.target.goal_file,
@@ -215,87 +184,13 @@ def write_page(
         nth=nth,
         command=_in_docstring(" ".join(recording.command)),
         uncompared=[_in_docstring(printable(effect)) for effect in uncompared],
-        everywhere=_lines(common, plain),
+        everywhere=_lines(common),
         cases=cases,
-        has_numpy="numpy" in recording.versions,
-        raises=any("@raised" in expected.tree for _, expected in documents),
-        no_grad=any("@mode" in inputs.tree for inputs, _ in documents),
-        **_features(documents),
         support=SUPPORT.removesuffix(".py"),
         fixtures=FIXTURES if FIXTURES in recording.helpers else "",
         custom=CHECKERS if CHECKERS in recording.helpers else "",
         cuda_as_cpu=recording.cuda_as_cpu,
     )
-    return text, not plain
-
-
-def _features(documents: Sequence[tuple[Document, Document]]) -> dict[str, bool]:
-    """Return the kinds of values in some cases that a page needs code for."""
-    values = [node for pair in documents for document in pair for _, node in nodes(document.tree)]
-    # The outcome itself is a dictionary, and none of the function's.
-    expected = [node for _, document in documents for path, node in walk(document.tree) if path]
-    tags = {node["$"] for node in values}
-    arrays = [node for node in values if node["$"] in ARRAYS]
-    in_files = [node for node in arrays if "file" in node]
-    has_dicts = any(isinstance(node, dict) and "$" not in node for node in expected)
-    return {
-        "torch": "tensor" in tags,
-        "numpy": not tags.isdisjoint(("array", "scalar")),
-        "scalars": "scalar" in tags,
-        "files": bool(in_files),
-        "bits": any(node["dtype"] == "bfloat16" for node in in_files),
-        "tuples": "tuple" in tags,
-        "tensors": bool(tags),
-        "dicts": has_dicts,
-        "grads": any("requires_grad" in node for node in arrays),
-    }
-
-
-def _is_plain(
-    recording: Recording, function: FunctionNode, documents: Sequence[tuple[Document, Document]]
-) -> bool:
-    """Tell whether the page needs no support file: plain values, and a function that is called by its name."""
-    if not recording.module or "." in recording.target.qualname or not _is_plain_function(function):
-        return False
-    parameters = {parameter.arg for parameter, _ in code.parameters(function.args)}
-    pairs = zip(recording.cases, documents, strict=True)
-    return all(_is_plain_case(case.checkers, parameters, *documents) for case, documents in pairs)
-
-
-def _is_plain_function(function: FunctionNode) -> bool:
-    arguments = function.args
-    decorators = set(map(ast.unparse, function.decorator_list))
-    special = arguments.posonlyargs or arguments.vararg or arguments.kwarg or decorators - HARMLESS
-    return not (special or isinstance(function, ast.AsyncFunctionDef) or code.is_generator(function))
-
-
-def _is_plain_case(checkers: Checkers, parameters: set[str], inputs: Document, expected: Document) -> bool:
-    """Tell whether a page reads a case's values and compares its outcome by itself."""
-    names = inputs.tree.keys() - {"@mode"}
-    values = [node for tree in (inputs.tree, expected.tree) for _, node in nodes(tree)]
-    dtypes = {node["dtype"] for node in values if node["$"] in ARRAYS}
-    # Where .grad is not compared, it does not matter that a tensor may have one.
-    special = SPECIAL if compare.GRADS in checkers else SPECIAL | {"requires_grad"}
-    obstacles = {
-        *(name for name in names if name.startswith("@")),
-        *(expected.tree.keys() - names - {"value", "@raised"}),
-        *({node["$"] for node in values} - PLAIN_TAGS),
-        *(dtypes - PLAIN_DTYPES),
-        *special.intersection(set().union(*values)),
-        *inputs.omitted,
-    }
-    has_mode = inputs.tree.get("@mode", PLAIN_MODE) != PLAIN_MODE
-    return not (obstacles or has_mode) and all(
-        _is_plain_checker(path, checker, parameters) for path, checker in checkers.items()
-    )
-
-
-def _is_plain_checker(path: str, checker: Mapping[str, Any], parameters: set[str]) -> bool:
-    if checker["kind"] == "ignore":
-        return path in parameters or path == compare.GRADS
-    # Of an argument that changes, the page would not notice that it did not, if its tolerance allows for both.
-    is_chosen = checker.get("reason") == compare.CHOSEN and not path.startswith("value")
-    return checker["kind"] in ("allclose", "exact") and not is_chosen
 
 
 def _common_checkers(cases: Sequence[Case]) -> dict[str, Any]:
@@ -307,16 +202,13 @@ def _common_checkers(cases: Sequence[Case]) -> dict[str, Any]:
     return common
 
 
-def _lines(checkers: Checkers, plain: bool) -> list[str]:
+def _lines(checkers: Checkers) -> list[str]:
     """Write checkers as items of a dictionary, each with its reason."""
     lines = []
     for path, checker in checkers.items():
-        ignored = checker["kind"] == "ignore"
-        shown: Any = {**checker}
+        shown = {**checker}
         reason = shown.pop("reason", "")
-        if plain:
-            shown = None if ignored else (checker.get("rtol", 0), checker.get("atol", 0))
-        words = ("not compared" if ignored else "", _IN_WORDS.get(path, ""), reason)
+        words = ("not compared" if checker["kind"] == "ignore" else "", _IN_WORDS.get(path, ""), reason)
         lines.append(f"{path!r}: {shown!r},{_comment_after(': '.join(filter(None, words)))}")
     return lines
 

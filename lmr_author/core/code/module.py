@@ -6,6 +6,7 @@ import ast
 import difflib
 import io
 import re
+import sys
 import tokenize
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -169,10 +170,7 @@ class Module:
             tree = parse(data, name)
         except SyntaxError as error:
             where = f"{name}:{error.lineno}" if error.lineno else name
-            raise SourceError(
-                f"{where}: not valid Python 3: {error.msg}",
-                "correct the file, or choose a target in another one (Python 2 files cannot be masked)",
-            ) from error
+            raise _not_readable(data, where, error) from error
         except (RecursionError, MemoryError) as error:
             raise SourceError(
                 f"{name}: an expression in it is nested too deeply for the interpreter's parser",
@@ -400,3 +398,19 @@ def matching(
 
 def _lines(definitions: Iterable[Definition]) -> str:
     return ", ".join(f"line {definition.line}" for definition in definitions)
+
+
+def _not_readable(data: bytes, where: str, error: SyntaxError) -> SourceError:
+    """Return the error for a file that this interpreter cannot parse: one for a newer Python is no broken file."""
+    import libcst
+
+    try:
+        libcst.parse_module(data)
+    except Exception:
+        hint = "correct the file, or choose a target in another one (Python 2 files cannot be masked)"
+        return SourceError(f"{where}: not valid Python 3: {error.msg}", hint)
+    here = ".".join(map(str, sys.version_info[:2]))
+    return SourceError(
+        f"{where}: written for a newer Python than {here}, which runs lmr-author: {error.msg}",
+        "install lmr-author under the Python that the repository needs, or choose a target in another file",
+    )

@@ -155,8 +155,10 @@ def read_test(task: TaskView, target: Implementation) -> UnitTest | None:
     imports = "\n".join(ast.unparse(node) for node in each(module.tree, ast.Import, ast.ImportFrom))
     for name in sorted(set(re.findall(r"\w+", imports))):
         beside = path.parent / f"{name}.py"
-        helper = task.module(beside) if path.parent != task.repository else None
-        if helper and beside != path and not _is_support(task, beside):
+        if beside == path or path.parent == task.repository or _is_support(task, beside):
+            continue  # the support file is known by its digest, and costs as much to parse as all else
+        helper = task.module(beside)
+        if helper:
             modules.append(helper)
     return UnitTest(path, tuple(modules))
 

@@ -7,9 +7,25 @@ import math
 import struct
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
-from .document import BadDocument, Document
+from .document import BadDocument, Document, is_complex
 
 FLOATS = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
+
+
+def is_floating(dtype: str) -> bool:
+    """Tell whether numbers of a type may have a tolerance: also those of another byte order, or longer."""
+    return dtype in FLOATS or dtype[:2] in ("<f", ">f", "<c", ">c")
+
+
+def native(dtype: str) -> str:
+    """Return the name of an element type, whatever the order of its bytes."""
+    return _NATIVE.get(dtype[1:], dtype[1:]) if dtype[:1] == ">" else dtype
+
+
+_NATIVE = {"f2": "float16", "f4": "float32", "f8": "float64", "c8": "complex64", "c16": "complex128"}
+_NATIVE.update(
+    {"%s%d" % (kind[0], size): kind + str(8 * size) for kind in ("int", "uint") for size in (2, 4, 8)}
+)
 
 
 class Spread(NamedTuple):
@@ -39,9 +55,11 @@ def numbers(document: Document, node: Any) -> Any:
             return numpy.complex128(complex(*node["v"]))
         kind = node["dtype"]
         if "data" in node:
-            dtype = "float64" if kind == "bfloat16" else kind
+            dtype = "float32" if kind == "bfloat16" else "float64" if is_complex(kind) else kind
             with numpy.errstate(over="ignore"):  # a hostile document: its number becomes infinite
-                return numpy.array(node["data"], dtype).reshape(node["shape"])
+                value = numpy.array(node["data"], dtype)
+                value = value.view("complex128").astype(kind) if is_complex(kind) else value
+                return value.reshape(node["shape"])
         buffer = document.buffers[node["file"]]
         value = numpy.frombuffer(buffer.data, numpy.dtype(buffer.descr)).reshape(buffer.shape)
         return (value.astype("<u2").astype("<u4") << 16).view("<f4") if kind == "bfloat16" else value
@@ -78,6 +96,9 @@ def listed_numbers(document: Document, node: Dict[str, Any]) -> List[Any]:
         values = [node["data"]]
         for _ in node["shape"]:
             values = [number for row in values for number in row]
+        if is_complex(node["dtype"]):
+            half = "float32" if node["dtype"] == "complex64" else "float64"
+            return [complex(*(rounded(part, half) for part in pair)) for pair in values]
         return [rounded(number, node["dtype"]) for number in values]
     buffer = document.buffers[node["file"]]
     if buffer.descr not in _CODES:
@@ -121,7 +142,7 @@ def array_mismatch(e: Any, a: Any, floating: bool, rtol: float, atol: float) -> 
     import numpy
 
     if not floating:
-        wrong = e != a
+        wrong = (e != a) & ((e == e) | (a == a))  # no time is not itself either
         return (_first(e, a, wrong), _BEYOND) if wrong.any() else None
     with numpy.errstate(all="ignore"):
         # In double precision, so that no type's own rounding decides, here or in a test that is shipped.
@@ -138,6 +159,25 @@ def array_mismatch(e: Any, a: Any, floating: bool, rtol: float, atol: float) -> 
             relative = numpy.where(scale > 0, error / scale, math.inf)
             distance = Spread(float(error[counted].max()), float(relative[counted].max()))
     return _first(e, a, wrong), distance
+
+
+def aligned(e_places: Any, e_numbers: Any, a_places: Any, a_numbers: Any) -> Tuple[Any, Any]:
+    """Return the numbers of two sparse matrices at the places where one of them has some. Raises BadDocument."""
+    import numpy
+
+    for places, values in ((e_places, e_numbers), (a_places, a_numbers)):
+        if places.ndim != 2 or values.ndim < 1 or places.shape[1] != values.shape[0]:
+            raise BadDocument("a sparse matrix whose places are not its numbers'")
+    if e_places.shape[0] != a_places.shape[0] or e_numbers.shape[1:] != a_numbers.shape[1:]:
+        raise BadDocument("a sparse matrix of another form")
+    both = numpy.concatenate([e_places, a_places], axis=1)
+    unique, inverse = numpy.unique(both, axis=1, return_inverse=True)
+    inverse, count, results = inverse.reshape(-1), e_places.shape[1], []
+    for values, into in ((e_numbers, inverse[:count]), (a_numbers, inverse[count:])):
+        total = numpy.zeros((unique.shape[1], *values.shape[1:]), values.dtype)
+        numpy.add.at(total, into, values)
+        results.append(total)
+    return results[0], results[1]
 
 
 def _first(e: Any, a: Any, wrong: Any) -> str:

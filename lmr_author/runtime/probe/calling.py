@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import random
 import sys
+import warnings
 from contextlib import contextmanager, nullcontext
 from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Set, Tuple
 
@@ -125,9 +126,20 @@ def mode() -> Dict[str, Any]:
         "grad": torch.is_grad_enabled(),
         "dtype": str(torch.get_default_dtype()).rpartition(".")[2],
         "group": _in_group_of_one(torch),
+        "autocast": _autocast(torch),
     }
-    usual = {"grad": True, "dtype": "float32", "group": False}
+    usual = {"grad": True, "dtype": "float32", "group": False, "autocast": ""}
     return {name: value for name, value in modes.items() if value != usual[name]}
+
+
+def _autocast(torch: Any) -> str:
+    """Return the element type that autocast computes in on the CPU; "" where it is off."""
+    enabled = getattr(torch, "is_autocast_cpu_enabled", lambda: False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # newer versions have both for all devices
+        if not enabled():
+            return ""
+        return str(torch.get_autocast_cpu_dtype()).rpartition(".")[2]
 
 
 def _in_group_of_one(torch: Any) -> bool:
@@ -160,9 +172,12 @@ def applied(modes: Optional[Dict[str, Any]]) -> Iterator[None]:
     before = torch.get_default_dtype(), torch.is_grad_enabled()
     torch.set_default_dtype(getattr(torch, modes.get("dtype", "float32")))
     torch.set_grad_enabled(modes.get("grad", True))
+    autocast = nullcontext()
+    if modes.get("autocast"):
+        autocast = torch.autocast("cpu", dtype=getattr(torch, modes["autocast"]))
     alone = modes.get("group") and not torch.distributed.is_initialized()
     try:
-        with _group_of_one(torch) if alone else nullcontext():
+        with _group_of_one(torch) if alone else nullcontext(), autocast:
             yield
     finally:
         torch.set_grad_enabled(before[1])

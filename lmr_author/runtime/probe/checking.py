@@ -23,6 +23,7 @@ from .document import (
     Buffer,
     Document,
     Omitted,
+    is_complex,
     parse_json,
     parts,
     read,
@@ -162,7 +163,7 @@ def _check_array(node: Dict[str, Any], buffers: Dict[str, Buffer]) -> None:
     if len(shape) > 64 or ("data" in node) == ("file" in node):
         raise BadDocument("an array that has its numbers in no place, or in two")
     if "data" in node:
-        if not _fits(node["data"], shape):
+        if not _fits(node["data"], (*shape, 2) if is_complex(node["dtype"]) else shape):
             raise BadDocument("an array whose shape is not its numbers'")
         return
     buffer = buffers.get(node["file"])

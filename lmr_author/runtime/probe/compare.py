@@ -6,20 +6,18 @@ may have a tolerance. Identity is not compared, only values.
 
 from __future__ import annotations
 
-import json
 import math
-from typing import Any, Callable, Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from .arrays import (
-    FLOATS,
     Spread,
+    aligned,
     array_mismatch,
     dtype_of,
     has_numpy,
+    is_floating,
     listed_mismatch,
-    listed_numbers,
-    numbers,
-    rounded,
+    native,
     scalar_mismatch,
 )
 from .calling import EXHAUSTED, FILES, GRAD, GRADIENTS, RAISED, RETURNED, VALUE
@@ -28,21 +26,23 @@ from .document import (
     FLAG,
     INTS,
     NODES,
+    PAIRS,
     TEXT,
     BadDocument,
     Document,
-    by_id,
     join,
     key_text,
-    parts,
     tagged,
     walk,
 )
+from .sides import Side, Stored, has_place, is_exact, sort_key
 
 MOST = 20
 """Most differences that are reported."""
 MOST_UNORDERED = 2000
-"""Longer sequences are compared in order: matching each item with each would take too long."""
+"""Most items that are matched each with each; more of them would take too long."""
+MOST_MATCHING = 200_000
+"""Most pairs of values that are compared in vain to match items: a document may be made to take for ever."""
 SKIPPED = ("ignore", "custom")
 """Kinds of checkers whose parts are not compared here; functions of the annotator judge those of ``custom``."""
 DEFAULT = "*"
@@ -59,6 +59,9 @@ Checkers = Mapping[str, Mapping[str, Any]]
 
 _LABELS = {"dtype": "element type", "shape": "shape", "requires_grad": "requires_grad"}
 """Fields of tensors and arrays that have to be the same before their numbers are compared."""
+
+
+_SPARSE = ("places", "numbers")
 
 
 class Difference(NamedTuple):
@@ -89,88 +92,113 @@ def compare(expected: Document, actual: Document, checkers: Optional[Checkers] =
             nearest path above it; then, where one object is in several places, that of the first place, unless that is
             not compared; then that of :data:`DEFAULT`, then exact.
     """
-    return _Comparison(expected, actual, checkers or {}).run(expected.tree, actual.tree)
-
-
-def changed(before: Document, after: Document, checkers: Optional[Checkers] = None) -> List[str]:
-    """Name the parts of two dictionary documents whose values differ, in the order of ``before``."""
-    run = _Comparison(before, after, checkers or {})
-    later = after.tree
-    return [name for name, node in before.tree.items() if name in later and run.run(node, later[name])]
+    return Comparison(Stored(expected), Stored(actual), checkers).run(expected.tree, actual.tree)
 
 
 def leaves(document: Document) -> List[Leaf]:
     """List the leaves whose comparison may have a tolerance."""
-    return [Leaf(path, dtype_of(node)) for path, node in walk(document.tree) if dtype_of(node) in FLOATS]
+    return [Leaf(path, dtype_of(node)) for path, node in walk(document.tree) if is_floating(dtype_of(node))]
 
 
 def spread(documents: Sequence[Document]) -> Dict[str, Spread]:
     """Return for each leaf of the first document the largest distance of the others from it."""
     result = {leaf.path: Spread() for leaf in leaves(documents[0])}
     for other in documents[1:]:
-        _Comparison(documents[0], other, {}, result).run(documents[0].tree, other.tree)
+        Comparison(Stored(documents[0]), Stored(other), {}, result).run(documents[0].tree, other.tree)
     return result
 
 
-class _Comparison:
-    """Compares two documents; with ``spreads``, notes distances of leaves there instead of differences."""
+class Comparison:
+    """Compares a recorded value with another one; with ``spreads``, notes distances of leaves there instead.
+
+    Args:
+        expected: the document.
+        actual: another document, or live values.
+        checkers: see :func:`compare`.
+        within: the comparison whose set this one compares the elements of.
+    """
 
     def __init__(
         self,
-        expected: Document,
-        actual: Document,
-        checkers: Checkers,
+        expected: Stored,
+        actual: Side,
+        checkers: Optional[Checkers] = None,
         spreads: Optional[Dict[str, Spread]] = None,
+        within: Optional[Comparison] = None,
     ) -> None:
-        self.expected, self.actual, self.checkers, self.spreads = expected, actual, checkers, spreads
-        self.ids = [by_id(document.tree) for document in (expected, actual)]
-        self.first = {id(node): path for path, node in walk(expected.tree) if isinstance(node, (dict, list))}
+        self.expected, self.actual, self.checkers, self.spreads = expected, actual, checkers or {}, spreads
+        self.first: Dict[int, str] = {}
+        if within is None:
+            nodes = walk(expected.document.tree)
+            self.first = {id(node): path for path, node in nodes if isinstance(node, (dict, list))}
+        self.matches: _Matches = _Matches() if within is None else within.matches
+        self.is_inner = within is not None
+        self.most = 1 if self.is_inner else MOST
+        self.left_to_others: Dict[str, Any] = {}
+        """Parts that functions of the annotator judge, by their paths."""
         self.differences: List[Difference] = []
-        self.seen: Set[Tuple[Any, ...]] = set()
-        self.kinds = {name: repr(sorted(checker.items())) for name, checker in checkers.items()}
+        self.seen: Dict[Tuple[Any, ...], Any] = {}
+        self.kinds = {name: repr(sorted(checker.items())) for name, checker in self.checkers.items()}
 
-    def run(self, expected: Any, actual: Any) -> List[Difference]:
-        self.differences, self.seen = [], set()
+    def run(self, expected: Any, actual: Any, path: str = "") -> List[Difference]:
+        self.differences, self.seen = [], {}
         try:
-            self.pair(expected, actual, "")
+            self.pair(expected, actual, path)
         except RecursionError:
-            self.differ("", "nested too deeply to compare")
+            self.differ(path, "nested too deeply to compare")
         return self.differences[:MOST]
 
     def differ(self, path: str, message: str) -> None:
         if self.spreads is None:
             self.differences.append(Difference(path, message))
 
-    def pair(self, e: Any, a: Any, path: str) -> None:
-        """Compare two nodes, unless that is left out or was done."""
-        e, a = _followed(e, self.ids[0]), _followed(a, self.ids[1])
-        first = self.first.get(id(e), path) if isinstance(e, (dict, list)) else path
+    def pair(self, wanted: Any, got: Any, path: str) -> None:
+        """Compare two values, unless that is left out or was done."""
+        if self.is_inner:
+            self.matches.work += 1
+            if self.matches.work > MOST_MATCHING:
+                self.differ(path, "too much to be compared in any order")
+                return
+        node = self.expected.followed(wanted)
+        first = self.first.get(id(node), path) if isinstance(node, (dict, list)) else path
         checker = self.checker(path, first)
-        left_out = checker.get("kind") in SKIPPED or (path.startswith(GRAD) and self.left_out(path))
-        if left_out or e == {"$": "omitted"}:
+        if node == {"$": "omitted"} or (path.startswith(GRAD) and self.left_out(path)):
             return
+        skipped = checker.get("kind") in SKIPPED
+        if path in self.checkers and checker.get("kind") == "custom":
+            self.left_to_others[path] = got
+        if skipped and not self.below(path):
+            return
+        e, a = self.expected.open(node), self.actual.open(got)
         if _is_shared(e) or _is_shared(a):
-            pair = (id(e), id(a), repr(sorted(checker.items())), self.below(path))
+            pair = (id(node), id(self.actual.followed(got)), repr(sorted(checker.items())), self.below(path))
             if pair in self.seen:
                 return
-            self.seen.add(pair)
-        e, a = tagged(e), tagged(a)
+            self.seen[pair] = got  # kept, so that no other value gets its id
         if _kind(e) != _kind(a):
-            e, a = _number(e), _number(a)
+            e, a = self.expected.plain(e), self.actual.plain(a)
         # Who unpacks a result or looks at its items cannot tell a list from a tuple.
         sequences = path == "value" and {_kind(e), _kind(a)} == {"list", "tuple"}
         if _kind(e) == _kind(a) or sequences:
             self.values(e, a, path, first, checker)
-        else:
+        elif not skipped or isinstance(e, dict):
             self.differ(path, "expected %s, got %s" % (describe(e), describe(a)))
 
     def values(self, e: Any, a: Any, path: str, first: str, checker: Mapping[str, Any]) -> None:
         """Compare two nodes of one kind."""
-        if self.loosely(e, a, path, checker):
-            return
-        if dtype_of(e):
+        tag = e["$"] if isinstance(e, dict) else ""
+        if checker.get("kind") in SKIPPED:  # only what has a checker of its own is compared, further down
+            if tag:
+                self.parts(e, a, path)
+        elif tag in ("set", "frozenset"):
+            self.unordered(e["v"], a["v"], path, self.loosest(path, checker))
+        elif checker.get("kind") == "set" and tag in ("list", "tuple", "array", "tensor"):
+            self.unordered(_rows(self.expected, e), _rows(self.actual, a), path, checker)
+        elif dtype_of(e):
             self.leaf(e, a, path, first, checker)
-        elif isinstance(e, dict):
+        elif tag == "sparse":
+            self.sparse(e, a, path)
+        elif tag:
             self.parts(e, a, path)
         elif e != a:
             self.differ(path, "expected %s, got %s" % (describe(e), describe(a)))
@@ -197,39 +225,76 @@ class _Comparison:
         return frozenset(
             (name[size:], kind)
             for name, kind in self.kinds.items()
-            if name.startswith(path) and name[size : size + 1] in (".", "[")
+            if name.startswith(path) and (not path or name[size : size + 1] in (".", "["))
         )
 
-    def loosely(self, e: Any, a: Any, path: str, checker: Mapping[str, Any]) -> bool:
-        """Compare in any order where a checker says so; False when it is none, or does not fit the value."""
-        tags = ("list", "tuple", "array", "tensor")
-        if checker.get("kind") != "set" or not isinstance(e, dict) or e["$"] not in tags:
-            return False
-        wanted, got = _items(self.expected, e), _items(self.actual, a)
-        if len(wanted) > MOST_UNORDERED and len(wanted) == len(got):
-            return False
-        self.unordered(wanted, got, path, checker)
-        return True
+    def loosest(self, path: str, checker: Mapping[str, Any]) -> Dict[str, Any]:
+        """Return the widest tolerance of a set's elements: an element has no place of its own."""
+        below = [self.checkers[path + name] for name, _ in self.below(path)]
+        near = [each for each in (*below, checker) if each.get("kind") == "allclose"]
+        return {name: max([each.get(name, 0.0) for each in near] or [0.0]) for name in ("rtol", "atol")}
+
+    # in any order
 
     def unordered(self, wanted: List[Any], got: List[Any], path: str, checker: Mapping[str, Any]) -> None:
-        """Compare items in any order; within each, the checkers below the path hold."""
+        """Compare items in any order, with the tolerance of the whole."""
         if len(wanted) != len(got):
             self.differ(path, "expected %d items, got %d" % (len(wanted), len(got)))
             return
-        # An item has no place of its own, so no checker can be meant for a part of it.
-        inner = _Comparison(self.expected, self.actual, {DEFAULT: dict(checker, kind="allclose")})
-        for index, node in enumerate(wanted):
-            match = next((number for number, other in enumerate(got) if not inner.run(node, other)), None)
+        inner = Comparison(self.expected, self.actual, {DEFAULT: dict(checker, kind="allclose")}, within=self)
+        left, right = self.unmatched(inner, wanted, got)
+        if len(left) > MOST_UNORDERED:
+            self.differ(path, "%d items have no equal, too many to be matched" % len(left))
+            return
+        for index in left:
+            match = next((number for number in right if inner.agrees(wanted[index], got[number])), None)
             if match is None:
-                self.differ(join(path, "[%d]" % index), "expected %s, which is nowhere" % describe(node))
+                words = describe(self.expected.open(wanted[index]))
+                self.differ(join(path, "[%d]" % index), "expected %s, which is nowhere" % words)
             else:
-                del got[match]
+                right.remove(match)
+
+    def unmatched(self, inner: Comparison, wanted: List[Any], got: List[Any]) -> Tuple[List[int], List[int]]:
+        """Return the items of each side, by number, that have no equal where the order would have it."""
+        wanted_keys = [sort_key(self.expected, item) for item in wanted]
+        got_keys = [sort_key(self.actual, item) for item in got]
+        equals: Dict[str, List[int]] = {}
+        for number, key in enumerate(got_keys):
+            if is_exact(key):
+                equals.setdefault(repr(key), []).append(number)
+        matched, left = set(), []
+        for index, key in enumerate(wanted_keys):
+            places = equals.get(repr(key)) if is_exact(key) else None
+            if places:
+                matched.add(places.pop())
+            else:
+                left.append(index)
+        right = [number for number in range(len(got)) if number not in matched]
+        left.sort(key=lambda index: wanted_keys[index])
+        right.sort(key=lambda number: got_keys[number])
+        apart = [pair for pair in zip(left, right) if not inner.agrees(wanted[pair[0]], got[pair[1]])]
+        return [index for index, _ in apart], [number for _, number in apart]
+
+    def agrees(self, wanted: Any, got: Any) -> bool:
+        """Tell whether two items are equal. Items that are being compared already, further up, count as equal."""
+        node, before = self.expected.followed(wanted), self.matches.work
+        near = self.checkers[DEFAULT]
+        pair = (id(node), id(self.actual.followed(got)), near.get("rtol"), near.get("atol"))
+        if not isinstance(node, (dict, list)):
+            is_equal = not self.run(wanted, got)
+        else:
+            is_equal = self.matches.decide(pair, (wanted, got), lambda: not self.run(wanted, got))
+        if is_equal:
+            self.matches.work = before
+        return is_equal
+
+    # numbers
 
     def leaf(self, e: Any, a: Any, path: str, first: str, checker: Mapping[str, Any]) -> None:
         """Compare two nodes that hold numbers."""
         if isinstance(e, dict):
             for field, label in _LABELS.items():
-                wanted, got = e.get(field, False), a.get(field, False)
+                wanted, got = _label(e, field), _label(a, field)
                 if wanted != got:
                     self.differ(path, "expected %s %s, got %s" % (label, wanted, got))
                     return
@@ -267,70 +332,208 @@ class _Comparison:
         if not isinstance(e, dict):
             return bool(e == a or (e != e and a != a))
         if "file" in e and "file" in a:
-            return bool(self.expected.buffers[e["file"]] == self.actual.buffers[a["file"]])
-        return bool(e.get("data", e.get("v", e)) == a.get("data", a.get("v")))
+            return bool(self.expected.document.buffers[e["file"]] == self.actual.document.buffers[a["file"]])
+        return "of" not in a and bool(e.get("data", e.get("v", e)) == a.get("data", a.get("v")))
 
     def numeric(self, e: Any, a: Any, path: str, first: str, checker: Mapping[str, Any]) -> None:
-        """Compare numbers of one type and shape: ``|actual - expected| <= atol + rtol * |expected|``."""
-        floating = dtype_of(e) in FLOATS
-        near = floating and checker.get("kind") == "allclose"
-        allowed = checker if near else {}
-        rtol, atol = float(allowed.get("rtol", 0.0)), float(allowed.get("atol", 0.0))
+        """Compare numbers of one type and shape."""
+        floating = is_floating(dtype_of(e))
+        rtol, atol = _tolerance(checker) if floating else (0.0, 0.0)
         if isinstance(e, float):
             mismatch = scalar_mismatch(e, a, rtol, atol)
         elif has_numpy():
-            wanted, got = numbers(self.expected, e), numbers(self.actual, a)
+            wanted, got = self.expected.numbers(e), self.actual.numbers(a)
             mismatch = array_mismatch(wanted, got, floating, rtol, atol)
         else:
-            listed = listed_numbers(self.expected, e), listed_numbers(self.actual, a)
+            listed = self.expected.listed(e), self.actual.listed(a)
             mismatch = listed_mismatch(listed[0], listed[1], floating, rtol, atol)
-        if mismatch is None:
-            return
-        text, distance = mismatch
+        if mismatch is not None:
+            self.mismatch(mismatch, path, first, checker if floating else {})
+
+    def mismatch(self, found: Tuple[str, Spread], path: str, first: str, checker: Mapping[str, Any]) -> None:
+        """Note that numbers differ: ``|actual - expected| <= atol + rtol * |expected|`` does not hold."""
+        text, distance = found
         if self.spreads is not None and first in self.spreads:
             self.spreads[first] = Spread(*map(max, distance, self.spreads[first]))
         if math.isfinite(distance.max_abs):
             text += "; largest difference %.3g absolute, %.3g relative" % distance
-        self.differ(path, text + (" (allowed: rtol %g, atol %g)" % (rtol, atol) if near else ""))
+        near = checker.get("kind") == "allclose"
+        self.differ(path, text + (" (allowed: rtol %g, atol %g)" % _tolerance(checker) if near else ""))
 
-    def parts(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
-        """Compare two nodes of one tag: their own texts and sizes, then their parts, by what leads to them."""
-        contradiction = _contradiction(e, a)
+    def sparse(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
+        """Compare sparse matrices: the order of the elements, and zeros that one of them stores, do not matter."""
+        contradiction = _contradiction(e, a) or self.wrong_numbers(e, a)
         if contradiction:
             self.differ(path, contradiction)
             return
-        by_key = all(_plain_key(key) for key, _ in _pairs(e) + _pairs(a))
-        wanted, got = _parts(e, by_key), _parts(a, by_key)
+        if not has_numpy():
+            self.parts(e, a, path)
+            return
+        at = join(path, ".numbers")
+        checker = self.checker(at, at)
+        sides = (self.expected, e), (self.actual, a)
+        try:
+            sparse = [[side.numbers(side.open(node[name])) for name in _SPARSE] for side, node in sides]
+            wanted, got = aligned(*sparse[0], *sparse[1])
+        except BadDocument as error:
+            self.differ(path, str(error))
+            return
+        mismatch = array_mismatch(wanted, got, wanted.dtype.kind in "fc", *_tolerance(checker))
+        if mismatch is not None:
+            self.mismatch(mismatch, at, at, checker)
+
+    def wrong_numbers(self, e: Dict[str, Any], a: Dict[str, Any]) -> str:
+        """Say what is wrong with the arrays of a sparse matrix: who writes a hostile document chooses them."""
+        wanted, got = self.expected.open(e["numbers"]), self.actual.open(a["numbers"])
+        for node in (wanted, got, self.expected.open(e["places"]), self.actual.open(a["places"])):
+            if not isinstance(node, dict) or node["$"] not in ("array", "tensor"):
+                return "expected a sparse matrix, got %s" % describe(node)
+        if _label(wanted, "dtype") != _label(got, "dtype"):
+            return "expected element type %s, got %s" % (wanted["dtype"], got["dtype"])
+        return ""
+
+    # parts
+
+    def parts(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
+        """Compare two nodes of one tag: their own texts and sizes, then their parts, by what leads to them."""
+        if e["$"] == "make" and e["kind"] != a["kind"]:
+            e, a = (
+                self.as_index(self.expected, e, self.actual, a),
+                self.as_index(self.actual, a, self.expected, e),
+            )
+        contradiction = _contradiction(e, a)
+        if contradiction and self.checker(path, path).get("kind") not in SKIPPED:
+            self.differ(path, contradiction)
+            return
+        wanted, got = self.steps(e, a, path)
         for key in dict(wanted, **got):
-            if len(self.differences) >= MOST:
+            if len(self.differences) >= self.most:
                 return
             step = (wanted if key in wanted else got)[key][0]
             part = join(path, step) if step else path
             if key in wanted and key in got:
                 self.pair(wanted[key][1], got[key][1], part)
-            elif not self.left_out(part):
+            elif not self.left_out(part) and step[1:] not in e.get("lazy", ()):
                 self.one_sided(wanted.get(key), got.get(key), path, part)
-        ordered = e.get("call") == {"$": "name", "v": "collections:OrderedDict"}
+        ordered = "pairs" in e and e.get("call") == {"$": "name", "v": "collections:OrderedDict"}
         if ordered and set(wanted) == set(got) and list(wanted) != list(got):
             self.differ(path, "the keys are in another order")
+
+    def steps(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> Tuple[Dict[str, Any], Dict[str, Any]]:
+        """Return the parts of two nodes as identity → (step of the path, part); items by key, else by place."""
+        wanted, got = _own_steps(e), _own_steps(a)
+        e_keys = [sort_key(self.expected, key) for key, _ in _pairs(e)]
+        a_keys = [sort_key(self.actual, key) for key, _ in _pairs(a)]
+        by_key = all(is_exact(key) or has_place(key) for key in (*e_keys, *a_keys))
+        names = [[repr(key) for key in keys] for keys in (e_keys, a_keys)]
+        by_key = by_key and all(len(set(texts)) == len(texts) for texts in names)
+        if by_key:
+            self.round_keys(e, a, e_keys, a_keys, names, path)
+        for side, node, parts, texts in (
+            (self.expected, e, wanted, names[0]),
+            (self.actual, a, got, names[1]),
+        ):
+            for position, (key, part) in enumerate(_pairs(node)):
+                identity = texts[position] if by_key else str(position)
+                if not by_key:
+                    parts["<key>" + identity] = ("<key %d>" % position, key)
+                parts["<item>" + identity] = (key_text(side.plain(side.open(key)), position), part)
+        return wanted, got
+
+    def round_keys(
+        self, e: Any, a: Any, e_keys: List[Any], a_keys: List[Any], names: List[List[str]], path: str
+    ) -> None:
+        """Give keys that differ by rounding alone the name of the other side's."""
+        here, there = map(frozenset, names)
+        left = [place for place, name in enumerate(names[0]) if name not in there]
+        right = [place for place, name in enumerate(names[1]) if name not in here]
+        if len(left) != len(right) or all(is_exact(e_keys[place]) for place in left):
+            return
+        near = dict(self.loosest(path, self.checker(path, path)), kind="allclose")
+        inner = Comparison(self.expected, self.actual, {DEFAULT: near}, within=self)
+        left.sort(key=lambda place: e_keys[place])
+        right.sort(key=lambda place: a_keys[place])
+        e_pairs, a_pairs = _pairs(e), _pairs(a)
+        for e_place, a_place in zip(left, right):
+            if inner.agrees(e_pairs[e_place][0], a_pairs[a_place][0]):
+                names[1][a_place] = names[0][e_place]
+
+    def as_index(
+        self, side: Side, node: Dict[str, Any], other_side: Side, other: Dict[str, Any]
+    ) -> Dict[str, Any]:
+        """Return an index of pandas that is a range as an index of numbers, where the other one is that."""
+        if (
+            node["kind"] != "range"
+            or other["kind"] != "index"
+            or len(node["args"]) != 4
+            or len(other["args"]) != 2
+        ):
+            return node
+        start, stop, step, name = node["args"]
+        array = other_side.open(other["args"][0])
+        if any(type(part) is not int for part in (start, stop, step)) or not step:
+            return node
+        count = max(0, -((start - stop) // step))
+        if not isinstance(array, dict) or array.get("shape") != [count]:
+            return node
+        data = list(range(start, stop, step))
+        numbers = {"$": "array", "dtype": "int64", "shape": [count], "data": data}
+        return dict(node, kind="index", args=[side.array(numbers), name])
 
     def one_sided(
         self, wanted: Optional[Tuple[str, Any]], got: Optional[Tuple[str, Any]], path: str, part: str
     ) -> None:
-        """Note a part below a path that only one side has, given as :func:`_parts` does."""
+        """Note a part below a path that only one side has, given as (step, part)."""
         if not path and _is_changed_argument(part):
             self.differ(part, HAS_TO_STAY if wanted is None else HAS_TO_CHANGE)
         elif wanted is None:
-            self.differ(part, "expected nothing, got %s" % describe(got and got[1]))
+            words = describe(self.actual.open(got[1])) if got else ""
+            self.differ(part, "expected nothing, got %s" % words)
         elif wanted[1] != {"$": "omitted"}:
-            self.differ(part, "expected %s, got nothing" % describe(wanted[1]))
+            self.differ(part, "expected %s, got nothing" % describe(self.expected.open(wanted[1])))
+
+
+class _Matches:
+    """Pairs of items that were compared. A pair that is being compared counts as equal further down."""
+
+    def __init__(self) -> None:
+        self.known: Dict[Tuple[Any, ...], Tuple[bool, Any]] = {}
+        self.equal: List[Tuple[Any, ...]] = []
+        self.work = 0
+
+    def decide(self, pair: Tuple[Any, ...], kept: Any, compare_them: Callable[[], bool]) -> bool:
+        """Return whether a pair is equal. ``kept``: the values whose ids are in it."""
+        if pair in self.known:
+            return self.known[pair][0]
+        size = len(self.equal)
+        self.known[pair] = True, kept
+        self.equal.append(pair)
+        if compare_them():
+            return True
+        for other in self.equal[size:]:  # found equal because this pair was taken to be
+            del self.known[other]
+        del self.equal[size:]
+        self.known[pair] = False, kept
+        return False
+
+
+def _tolerance(checker: Mapping[str, Any]) -> Tuple[float, float]:
+    near = checker.get("kind") == "allclose"
+    return (float(checker.get("rtol", 0.0)), float(checker.get("atol", 0.0))) if near else (0.0, 0.0)
+
+
+def _label(node: Dict[str, Any], field: str) -> Any:
+    value = node.get(field, False)
+    return native(value) if field == "dtype" and value else value
 
 
 def _contradiction(e: Dict[str, Any], a: Dict[str, Any]) -> str:
     """Say where two nodes of one tag have other texts, flags or numbers of items; "" where they have the same."""
     for name, kind, _ in FIELDS[e["$"]]:
         if kind in (TEXT, INTS, FLAG) and e.get(name) != a.get(name):
-            in_words = (describe(e), describe(a)) if name == "cls" else (_short(e[name]), _short(a[name]))
+            in_words = (
+                (describe(e), describe(a)) if name == "cls" else (_short(e.get(name)), _short(a.get(name)))
+            )
             return "expected %s, got %s" % in_words
         if kind is NODES and len(e.get(name, ())) != len(a.get(name, ())):
             return "expected %d items, got %d" % (len(e.get(name, ())), len(a.get(name, ())))
@@ -342,55 +545,20 @@ def _is_changed_argument(part: str) -> bool:
     return part not in (VALUE, RAISED, EXHAUSTED, RETURNED, GRADIENTS, FILES)
 
 
-def _followed(node: Any, ids: Dict[int, Any]) -> Any:
-    """Return the node that a reference names; any other node as it is."""
-    return ids[node["id"]] if isinstance(node, dict) and node.get("$") == "ref" else node
-
-
-def _items(document: Document, node: Dict[str, Any]) -> List[Any]:
+def _rows(side: Side, node: Dict[str, Any]) -> List[Any]:
     """Return the items of a sequence, or the rows of an array."""
-    return list(numbers(document, node).tolist() if "dtype" in node else node["v"])
+    return list(side.numbers(node).tolist() if "dtype" in node else node["v"])
 
 
 def _pairs(node: Dict[str, Any]) -> List[List[Any]]:
     return list(node["v"] if node["$"] == "dict" else node.get("pairs", ()))
 
 
-def _plain_key(key: Any) -> str:
-    """Return a dictionary's key as text, by which another dictionary is searched; "" for one that is no plain value."""
-    return "" if _is_compound(key) else json.dumps(key, sort_keys=True)
-
-
-def _is_compound(node: Any) -> bool:
-    """Tell whether a key, or a part of it, is an object, a tensor, or has its numbers or itself elsewhere."""
-    if isinstance(node, list):
-        return any(map(_is_compound, node))
-    if not isinstance(node, dict):
-        return False
-    if "$" in node and (node["$"] in ("object", "call", "tensor") or "file" in node or "id" in node):
-        return True
-    return any(map(_is_compound, node.values()))
-
-
-def _parts(node: Dict[str, Any], by_key: bool) -> Dict[str, Tuple[str, Any]]:
-    """Return a node's parts as identity → (step of the path, sub-node); items of dictionaries by key or by place."""
-    pairs = _pairs(node)
-    others = dict(node, **{"v" if node["$"] == "dict" else "pairs": []})
-    by_identity = {step: (step, part) for step, part in parts(others)}
-    for position, (key, part) in enumerate(pairs):
-        identity = _plain_key(key) if by_key else str(position)
-        if not by_key:
-            by_identity["<key>" + identity] = ("<key %d>" % position, key)
-        by_identity["<item>" + identity] = (key_text(key, position), part)
-    return by_identity
-
-
-def _number(node: Any) -> Any:
-    """Return the number that a scalar of numpy is; any other node as it is."""
-    number = isinstance(node, dict) and node["$"] == "scalar" and "data" in node
-    if number and isinstance(node["data"], (bool, int, float)):
-        return rounded(node["data"], node["dtype"])
-    return node
+def _own_steps(node: Dict[str, Any]) -> Dict[str, Tuple[str, Any]]:
+    """Return a node's parts but those of its pairs, as identity → (step of the path, part)."""
+    fields = [field for field in FIELDS[node["$"]] if field.kind is not PAIRS and field.name in node]
+    steps = [step for field in fields for step in field.kind.steps(field.name, node[field.name])]
+    return {step: (step, part) for step, part in steps}
 
 
 def _is_shared(node: Any) -> bool:
@@ -422,9 +590,11 @@ def _sized(node: Dict[str, Any]) -> str:
 
 def _called(node: Dict[str, Any]) -> str:
     """Name the class of an object that is made by a call, as pickle would make it."""
-    name = node["call"].get("v") if isinstance(node["call"], dict) else ""
-    if name == "copyreg:__newobj__" and node["args"] and isinstance(node["args"][0], dict):
-        name = node["args"][0].get("v", name)
+    called = [
+        part.get("v", "") if isinstance(part, dict) else getattr(part, "__qualname__", "")
+        for part in (node["call"], *node["args"][:1])
+    ]
+    name = called[-1] if called[0].endswith("__newobj__") and called[-1] else called[0]
     return "a %s" % str(name).rpartition(":")[2].rpartition(".")[2]
 
 

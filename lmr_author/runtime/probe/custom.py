@@ -7,7 +7,7 @@ tensors and tables. A document that names a class or a function is refused, beca
 
 from __future__ import annotations
 
-from typing import Any, Dict, Mapping
+from typing import Any, Dict, Mapping, Union
 
 from .decoding import Decoder
 from .document import BadDocument, Document, by_id, walk
@@ -44,12 +44,25 @@ def load_checkers(path: Any) -> Dict[str, Any]:
     return {name: value for name, value in vars(load_helper(path)).items() if callable(value)}
 
 
-def verdict(functions: Mapping[str, Any], name: str, expected: Document, actual: Document, path: str) -> str:
-    """Return a checker's objection to a part: "" when the values agree. Never raises an Exception."""
+def verdict(
+    functions: Mapping[str, Any],
+    name: str,
+    expected: Document,
+    actual: Union[Document, Dict[str, Any]],
+    path: str,
+) -> str:
+    """Return a checker's objection to a part: "" when the values agree. Never raises an Exception.
+
+    Args:
+        actual: a document, or live values by their paths.
+    """
     if name not in functions:
         return "unit_test/checkers.py has no function %s" % name
     try:
-        answer = functions[name](_Plain(expected).part(path), _Plain(actual).part(path))
+        if not isinstance(actual, Document) and path not in actual:
+            raise BadDocument("there is no %s" % path)
+        got = _Plain(actual).part(path) if isinstance(actual, Document) else actual[path]
+        answer = functions[name](_Plain(expected).part(path), got)
     except BadDocument as error:
         return str(error)
     except Exception as error:

@@ -8,10 +8,11 @@ import copy
 import ctypes
 import functools
 import importlib
+import warnings
 from typing import Any, Callable, Dict, List, Optional
 
-from .document import BadDocument, Document, join
-from .objects import content_type, fill_object, new_object, resolve, set_state
+from .document import BadDocument, Document, is_complex, join
+from .objects import content_type, fill_object, new_object, own, resolve, set_state
 
 
 class OmittedPart:
@@ -93,7 +94,10 @@ class Decoder:
         import torch
 
         dtype, shape = getattr(torch, node["dtype"]), tuple(node["shape"])
-        if "data" in node:
+        if "data" in node and is_complex(node["dtype"]):
+            pairs = torch.tensor(node["data"], dtype=torch.float64).reshape((*shape, 2))
+            value = torch.view_as_complex(pairs).to(dtype)
+        elif "data" in node:
             value = torch.tensor(node["data"], dtype=dtype).reshape(shape)
         else:
             data = self.buffers[node["file"]].data
@@ -121,13 +125,40 @@ class Decoder:
         if dtype.hasobject:
             raise ValueError("an array of objects as raw data")
         shape = tuple(node["shape"])
-        if "data" in node:
+        if "data" in node and is_complex(node["dtype"]):
+            value = (
+                numpy.array(node["data"], "f8").reshape((*shape, 2)).view("c16").astype(dtype).reshape(shape)
+            )
+        elif "data" in node:
             value = numpy.array(node["data"], dtype).reshape(shape)
         elif dtype.itemsize and self.buffers[node["file"]].data:
             value = numpy.frombuffer(self.buffers[node["file"]].data, dtype).reshape(shape).copy()
         else:
             value = numpy.zeros(shape, dtype)
         return value.view(numpy.matrix) if node.get("cls") == "matrix" else value
+
+    def _structured(self, node: Dict[str, Any]) -> Any:
+        import numpy
+
+        value = self._remember(node, numpy.zeros(tuple(node["shape"]), _dtype(numpy, node["layout"])))
+        for name, part in node["v"].items():
+            value[name] = self.below("." + name, part)
+        if node.get("cls") == "recarray":
+            return value.view(numpy.recarray)
+        return value[()] if node.get("cls") == "scalar" else value
+
+    def _sparse(self, node: Dict[str, Any]) -> Any:
+        places, numbers, shape = self.node(node["places"]), self.node(node["numbers"]), tuple(node["shape"])
+        if not node["layout"].startswith("sparse_"):
+            coo = importlib.import_module("scipy.sparse").coo_matrix((numbers, tuple(places)), shape)
+            return resolve(node["layout"])(coo)
+        torch: Any = importlib.import_module("torch")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of PyTorch, about checks and beta versions
+            value = torch.sparse_coo_tensor(places, numbers, shape)
+            if node.get("coalesced"):
+                value = value._coalesced_(True)
+            return value if node["layout"] == "sparse_coo" else getattr(value, "to_" + node["layout"])()
 
     def _objects(self, node: Dict[str, Any]) -> Any:
         import numpy
@@ -140,7 +171,7 @@ class Decoder:
     def _table(self, node: Dict[str, Any]) -> Any:
         import pandas
 
-        index, columns = self.node(node["index"]), self.node(node["columns"])
+        columns, index = self.node(node["columns"]), self.node(node["index"])
         made = [_pandas("series", self.node(column), index, None) for column in node["v"]]
         table = pandas.DataFrame(dict(enumerate(made)), index=index)
         table.columns = columns
@@ -160,7 +191,10 @@ class Decoder:
         state = {name: self.below("." + name, part) for name, part in node["state"].items()}
         if isinstance(value, collections.defaultdict):
             value.default_factory = state.pop("default_factory", None)
-        set_state(value, state)
+        if own(cls, "__getstate__") and hasattr(value, "__setstate__"):
+            value.__setstate__(state)
+        else:
+            set_state(value, state)
         return value
 
     def _call(self, node: Dict[str, Any]) -> Any:
@@ -178,6 +212,20 @@ class Decoder:
         return value
 
 
+def _dtype(numpy: Any, layout: Any) -> Any:
+    """Return the element type that a structured array was recorded with."""
+    if isinstance(layout, list):
+        return numpy.dtype((_dtype(numpy, layout[0]), tuple(layout[1])))
+    if isinstance(layout, dict):
+        layout = dict(layout, formats=[_dtype(numpy, part) for part in layout["formats"]])
+    return numpy.dtype(layout)
+
+
+def _quantized(numbers: Any, scale: float, zero_point: int, dtype: Any) -> Any:
+    torch: Any = importlib.import_module("torch")
+    return torch._make_per_tensor_quantized_tensor(numbers, scale, zero_point)
+
+
 def _generator(state: Any) -> Any:
     result = importlib.import_module("torch").Generator(device="cpu")
     result.set_state(state)
@@ -188,6 +236,10 @@ def _pandas(kind: str, values: Any, *args: Any) -> Any:
     pandas: Any = importlib.import_module("pandas")
     if kind == "series":
         return pandas.Series(values, index=args[0], name=args[1], dtype=values.dtype)
+    if kind == "levels":
+        return pandas.MultiIndex.from_arrays(values, names=args[0])
+    if kind == "range":
+        return pandas.RangeIndex(values, args[0], args[1], name=args[2])
     if kind == "index":
         return pandas.Index(values, dtype=values.dtype, name=args[0])
     if kind == "categorical":
@@ -211,6 +263,9 @@ _MAKERS: Dict[str, Callable[..., Any]] = {
     "factory": lambda made: lambda: copy.deepcopy(made),
     "series": functools.partial(_pandas, "series"),
     "index": functools.partial(_pandas, "index"),
+    "levels": functools.partial(_pandas, "levels"),
+    "range": functools.partial(_pandas, "range"),
+    "quantized": _quantized,
     "categorical": functools.partial(_pandas, "categorical"),
     "column": functools.partial(_pandas, "column"),
 }

@@ -18,6 +18,10 @@ MAX_DEPTH = 200
 """Deepest nesting of a tree; encoder and reader agree on it."""
 
 
+DEFAULT_LIMIT = 256 * 1024 * 1024
+"""Largest document by default (bytes)."""
+
+
 class Kind(NamedTuple):
     """What a field of a node holds.
 
@@ -58,6 +62,7 @@ STATE = Kind(
 TEXT = Kind(lambda value: isinstance(value, str))
 FLAG = Kind(lambda value: isinstance(value, bool))
 INTS = Kind(_are_sizes)
+NAMES = Kind(lambda value: isinstance(value, list) and all(isinstance(name, str) for name in value))
 DATA = Kind(lambda value: True)
 
 
@@ -92,10 +97,12 @@ FIELDS: Dict[str, Tuple[Field, ...]] = {
     "array": _ARRAY + _optional(cls=TEXT),
     "scalar": _ARRAY,
     "objects": _fields(shape=INTS, v=NODES),
+    "structured": _fields(layout=DATA, shape=INTS, v=STATE) + _optional(cls=TEXT),
+    "sparse": _fields(layout=TEXT, shape=INTS, places=NODE, numbers=NODE) + _optional(coalesced=FLAG),
     "table": _fields(columns=NODE, index=NODE, v=NODES),
     "name": _fields(v=TEXT),
     "namedtuple": _fields(cls=TEXT, v=STATE),
-    "object": _fields(cls=TEXT, state=STATE) + _optional(base=NODE),
+    "object": _fields(cls=TEXT) + _optional(base=NODE) + _fields(state=STATE) + _optional(lazy=NAMES),
     "call": _fields(call=NODE, args=NODES) + _optional(state=NODE, items=NODES, pairs=PAIRS),
     "make": _fields(kind=TEXT, args=NODES),
     "fixture": _fields(v=TEXT),
@@ -139,6 +146,22 @@ class Omitted(NamedTuple):
     advice: str
 
 
+class Unstorable(Exception):
+    """Values that cannot be stored: ``problems`` are (path, type, advice)."""
+
+    def __init__(self, problems: Iterable[Omitted]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join("%s: cannot store a %s (%s)" % problem for problem in self.problems))
+
+
+class TooLarge(Exception):
+    """A value over the size limit. ``path`` is its largest part; sizes in bytes."""
+
+    def __init__(self, path: str, size: int, limit: int) -> None:
+        self.path, self.size, self.limit = path, size, limit
+        super().__init__("%s: %d bytes, more than the limit of %d" % (path or "value", size, limit))
+
+
 class Document:
     """A value as a JSON tree and buffers (by name), with a list of the parts that were left out."""
 
@@ -151,6 +174,11 @@ class Document:
     def nbytes(self) -> int:
         """Bytes of all buffers together."""
         return sum(len(buffer.data) for buffer in self.buffers.values())
+
+
+def is_complex(dtype: str) -> bool:
+    """Tell whether numbers of a type are written as pairs: real and imaginary part."""
+    return dtype.startswith("complex")
 
 
 def tagged(node: Any) -> Any:

@@ -22,8 +22,8 @@ import traceback
 from typing import Any, Dict, Iterator, List, NamedTuple, NoReturn, Set
 
 from .calling import ITEM_LIMIT, call
+from .effects import Fixtures
 from .objects import MAIN, aliases, load_file
-from .outcome import Fixtures
 
 OPTIONS = "-q -p no:cacheprovider -p no:xdist -o addopts= --continue-on-collection-errors".split()
 """All in this process, and without options that the repository's configuration adds."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import functools
 import importlib
 import importlib.util
 import os
@@ -174,6 +175,52 @@ def is_plain(cls: type) -> bool:
         if base.__base__ is object and not {"__dict__", "__slots__"} & set(base.__dict__):
             return False
     return True
+
+
+def own(cls: type, name: str) -> bool:
+    """Tell whether a class, or one that it derives from, defines a method of pickle's by itself.
+
+    An optimizer of PyTorch says what belongs into a checkpoint, which is less than it is.
+    """
+    return any(
+        name in vars(base)
+        for base in cls.__mro__
+        if base not in _TRANSPARENT
+        and (base.__module__, base.__name__) != ("torch.optim.optimizer", "Optimizer")
+    )
+
+
+def own_state(value: Any, own_only: bool = True) -> Optional[Dict[str, Any]]:
+    """Return an object's attributes, those that its ``__getstate__`` names where it has one of its own.
+
+    None where that returns something else than attributes. Raises whatever it raises.
+
+    Args:
+        own_only: ask the class; else all attributes are returned.
+    """
+    if not (own_only and own(type(value), "__getstate__")):
+        return dict(state_of(value))
+    state = value.__getstate__()
+    both = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
+    if not all(part is None or isinstance(part, dict) for part in both):
+        return None
+    attributes = dict(both[0] or {}, **(both[1] or {}))
+    return attributes if all(isinstance(name, str) for name in attributes) else None
+
+
+@functools.lru_cache(maxsize=None)
+def lazy_names(cls: type) -> Tuple[str, ...]:
+    """Return the names of what a class computes when it is first asked for, and keeps under the same name."""
+    names: Dict[str, bool] = {}
+    for base in cls.__mro__:
+        for name, member in vars(base).items():
+            names.setdefault(name, isinstance(getattr(type(member), "__get__", None), types.FunctionType))
+            if isinstance(member, _BINDING) or hasattr(type(member), "__set__"):
+                names[name] = False
+    return tuple(sorted(name for name, is_lazy in names.items() if is_lazy))
+
+
+_BINDING = (types.FunctionType, classmethod, staticmethod, functools.partialmethod, type)
 
 
 def content_type(cls: type) -> Optional[type]:

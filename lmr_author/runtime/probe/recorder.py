@@ -27,6 +27,7 @@ from .calling import (
     MODE,
     RAISED,
     RANDOM,
+    RETURNED,
     VALUE,
     bind,
     closure,
@@ -35,10 +36,11 @@ from .calling import (
     random_states,
     restore_random,
 )
-from .document import Document
-from .encoding import TooLarge, Unstorable, encode
+from .document import Document, TooLarge, Unstorable
+from .effects import Fixtures
+from .encoding import encode
 from .instrument import Hook
-from .outcome import Fixtures, Inputs, changed_parts
+from .outcome import Inputs, RecordedFixtures, changed_parts
 from .pool import Pool, PooledCall
 from .traits import Trait, describe_call, outcome_trait
 from .watching import wrap
@@ -164,7 +166,7 @@ class Recorder:
         parts = dict(arguments, **closure(function), **globals_of(function, self.globals))
         limit = self.limits["max_bytes"]
         while True:
-            fixtures = Fixtures(self.fixtures, kinds=self._kinds_of_fixtures()) if self.fixtures else None
+            fixtures = RecordedFixtures(self.fixtures, self._kinds_of_fixtures()) if self.fixtures else None
             try:
                 document = encode(parts, limit, self._skip, fixtures.find if fixtures else None)
             except TooLarge as error:
@@ -177,13 +179,13 @@ class Recorder:
                 self._skip.add(error.path)
                 continue
             fixture_of = fixtures.named if fixtures else None
-            return Inputs(parts, document, limit, self._skip, fixture_of, self.gradients)
+            return Inputs(parts, document, limit, self._skip, fixture_of=fixture_of, gradients=self.gradients)
 
     def _kinds_of_fixtures(self) -> Dict[str, type]:
         """Return the types of the objects that fixtures build; without those that cannot be built here."""
         if self._kinds is None:
             self._kinds = {}
-            states, made = random_states(), Fixtures(path=self._fixtures_file)
+            states, made = random_states(), Fixtures(self._fixtures_file)
             for name in self.fixtures:
                 try:
                     self._kinds[name] = type(made.build(name))
@@ -302,7 +304,7 @@ class Call:
         """Note an item that a generator yielded."""
         inputs = self._inputs
         if inputs is not None and len(self.items) < ITEM_LIMIT:
-            self._guarded(lambda: self.items.append(inputs.encode(value)))
+            self._guarded(lambda: self.items.append(inputs.item(value)))
 
     def refuse(self, reason: str) -> None:
         """Do not store this call."""
@@ -319,7 +321,7 @@ class Call:
 
         def outcome(inputs: Inputs) -> Document:
             complete = exhausted and len(self.items) < ITEM_LIMIT
-            return inputs.generated(self.function, self.items, inputs.encode(value) if complete else None)
+            return inputs.generated(self.function, {VALUE: self.items, EXHAUSTED: complete, RETURNED: value})
 
         self._end(outcome)
 

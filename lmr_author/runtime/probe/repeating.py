@@ -6,7 +6,6 @@ from typing import Any, Callable, Dict, NamedTuple, Optional
 
 from .calling import (
     EXHAUSTED,
-    RETURNED,
     VALUE,
     applied,
     call,
@@ -17,9 +16,8 @@ from .calling import (
     unbind,
 )
 from .decoding import decode
-from .document import BadDocument, Document
-from .encoding import DEFAULT_LIMIT, TooLarge, Unstorable
-from .outcome import Fixtures, Inputs
+from .document import BadDocument, Document, TooLarge, Unstorable
+from .effects import Fixtures, Outcome
 from .written import Written, room_to_write
 
 
@@ -42,19 +40,19 @@ class Repeated(NamedTuple):
 def repeat(
     find: Callable[[Dict[str, Any]], Any],
     inputs: Document,
+    take: Callable[..., Outcome],
     fixtures: Optional[str] = None,
-    limit: int = DEFAULT_LIMIT,
     begin: Callable[[], Any] = lambda: None,
 ) -> Repeated:
     """Call a function with recorded inputs. Whatever it does is a result.
 
     Args:
         find: free variables by name → the function.
+        take: makes what takes the outcome.
         fixtures: ``unit_test/fixtures.py``, where the inputs need it.
-        limit: largest size of the outcome.
         begin: called just before the call.
     """
-    built = Fixtures(path=fixtures)
+    built = Fixtures(fixtures)
     try:
         if fixtures:
             built.functions()  # also where only a class of the file is needed
@@ -70,10 +68,9 @@ def repeat(
         return Repeated("bad-inputs", error=error)
     before = {name: node for name, node in inputs.tree.items() if name in values}
     with room_to_write(setting.files), applied(setting.modes):
-        taken = Inputs(
+        taken = take(
             values,
             Document(before, inputs.buffers),
-            limit,
             fixture_of=built.named,
             gradients=setting.gradients,
             written=None if setting.files is None else Written(values.values()).start(),
@@ -84,17 +81,16 @@ def repeat(
     return made._replace(function=function)
 
 
-def _outcome(function: Any, args: Any, kwargs: Any, most: int, inputs: Inputs) -> Repeated:
+def _outcome(function: Any, args: Any, kwargs: Any, most: int, taken: Outcome) -> Repeated:
     try:
-        result = call(function, args, kwargs, most, inputs.encode)
+        result = call(function, args, kwargs, most, taken.item)
         if EXHAUSTED not in result:
-            return Repeated("returned", inputs.ended(function, result[VALUE]))
-        end = inputs.encode(result[RETURNED]) if result[EXHAUSTED] else None
-        return Repeated("returned", inputs.generated(function, result[VALUE], end))
+            return Repeated("returned", taken.ended(function, result[VALUE]))
+        return Repeated("returned", taken.generated(function, result))
     except (Unstorable, TooLarge) as error:
         return Repeated("unstorable", error=error)
     except BaseException as error:  # a SystemExit is an outcome, too
         try:
-            return Repeated("raised", inputs.ended(function, None, error), error)
+            return Repeated("raised", taken.ended(function, None, error), error)
         except (Unstorable, TooLarge) as refusal:
             return Repeated("unstorable", error=refusal)

@@ -1,8 +1,8 @@
-"""Replays recorded calls in a shipped unit test whose values are more than tensors, arrays and plain containers.
+"""Replays recorded calls in a shipped unit test.
 
-Together with its imports this is ``unit_test/lmr_support.py``: it makes the calls and compares as the evaluation does.
-It runs beside the code that it tests, so its verdict is for people; the decision about candidates is made elsewhere,
-from outcomes that leave a sandbox as data.
+Together with its imports this is ``unit_test/lmr_support.py``: it makes the calls, and looks at their outcomes where
+they are, by the comparison that an evaluation uses. It runs beside the code that it tests, so its verdict is for
+people; the decision about candidates is made elsewhere, from outcomes that leave a sandbox as data.
 """
 
 from __future__ import annotations
@@ -17,12 +17,15 @@ import traceback
 import types
 from typing import Any, Dict, Mapping, Optional
 
-from .compare import compare
+from .calling import EXHAUSTED, VALUE
+from .compare import MOST, Comparison
 from .custom import load_checkers, verdict
 from .definitions import closure_factory, definitions
-from .document import read
+from .document import Document, read
+from .effects import Outcome
 from .objects import MAIN_STAND_IN, load_file
 from .repeating import repeat
+from .sides import Stored
 
 
 class Target:
@@ -88,6 +91,32 @@ class Target:
         return getattr(builtins, "__lmr_target__", lambda function: function)(made)
 
 
+class Compared(Outcome):
+    """Compares what a call did with the expected outcome, in place; nothing of it is written down."""
+
+    def __init__(self, expected: Document, checkers: Mapping[str, Any], *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.expected, self.yielded = expected.tree, 0
+        self.comparison = Comparison(Stored(expected), self.live, checkers)
+
+    def item(self, value: Any) -> None:
+        items = self.expected.get(VALUE)
+        if isinstance(items, list) and self.yielded < len(items):
+            self.comparison.pair(items[self.yielded], value, "%s[%d]" % (VALUE, self.yielded))
+        self.yielded += 1
+
+    def ended(self, function: Any, value: Any, error: Optional[BaseException] = None) -> None:
+        self.comparison.pair(self.expected, self.whole(function, value, error), "")
+
+    def generated(self, function: Any, result: Dict[str, Any]) -> None:
+        wanted, got = dict(self.expected), dict(result, **self.changes(function))
+        if EXHAUSTED in wanted:  # the items were compared one by one
+            count = len(wanted.pop(VALUE))
+            if len(got.pop(VALUE)) != count:
+                self.comparison.differ(VALUE, "expected %d items, got %d" % (count, self.yielded))
+        self.comparison.pair(wanted, got, "")
+
+
 def check(
     target: Target, case: Any, checkers: Mapping[str, Any], fixtures: Any = None, custom: Any = None
 ) -> None:
@@ -98,17 +127,24 @@ def check(
         checkers: path → how that part is compared, where not exactly.
         fixtures, custom: ``unit_test/fixtures.py`` and ``checkers.py``, where they are needed.
     """
-    expected = read(str(case), "expected")
-    made = repeat(target.function, read(str(case), "inputs"), fixtures and str(fixtures))
+    expected, compared = read(str(case), "expected"), []
+
+    def take(*args: Any, **more: Any) -> Compared:
+        compared.append(Compared(expected, checkers, *args, **more))
+        return compared[0]
+
+    made = repeat(target.function, read(str(case), "inputs"), take, fixtures and str(fixtures))
     raised = made.error
     shown = "".join(traceback.format_exception(type(raised), raised, raised.__traceback__)) if raised else ""
     problems = ["%s: %s" % (made.status, raised)]
-    if made.document is not None:
-        problems = [str(difference) for difference in compare(expected, made.document, checkers)]
+    if compared and made.status in ("returned", "raised"):
+        comparison = compared[0].comparison
+        problems = [str(difference) for difference in comparison.differences[:MOST]]
         for path, checker in checkers.items():
             if checker["kind"] == "custom":
-                functions = load_checkers(custom)
-                message = verdict(functions, checker["function"], expected, made.document, path)
+                message = verdict(
+                    load_checkers(custom), checker["function"], expected, comparison.left_to_others, path
+                )
                 problems += ["%s: %s" % (path, message)] if message else []
     if problems:
         text = "\n  ".join(problems)

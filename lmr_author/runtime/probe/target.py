@@ -14,10 +14,10 @@ from . import facts
 from .calling import type_name
 from .checking import load, to_bytes, write_frame
 from .definitions import TargetNotFound, closure_factory
-from .document import BadDocument, Document
-from .encoding import DEFAULT_LIMIT
+from .document import DEFAULT_LIMIT, BadDocument, Document
 from .instrument import Hook
 from .objects import MAIN, MAIN_STAND_IN, load_file
+from .outcome import Inputs
 from .repeating import repeat
 
 DONE = write_frame({"kind": "done"})
@@ -113,6 +113,9 @@ class ReplayTarget:
         exec(closure_factory(instrumented.tree, target, self.path, list(free)), self._namespace)
         return self._namespace.pop("__lmr_outer__")(**free)
 
+    def _take(self, parts: Dict[str, Any], document: Document, **more: Any) -> Inputs:
+        return Inputs(parts, document, self.limit, **more)
+
     def call(self, inputs: Document) -> Result:
         """Call the target with recorded inputs. Whatever it does is a result."""
         watch = facts.Stopwatch()
@@ -121,7 +124,7 @@ class ReplayTarget:
             self.hook.hits.clear()
             watch.restart()
 
-        made = repeat(self.function, inputs, self.fixtures, self.limit, begin)
+        made = repeat(self.function, inputs, self._take, self.fixtures, begin)
         seconds = watch.seconds()
         shown = {} if made.error is None else describe(made.error, self.hook)
         if made.function is None:

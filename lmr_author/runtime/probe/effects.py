@@ -1,0 +1,141 @@
+"""The inputs and the outcome of a call as documents, the same when it is recorded and when it is replayed.
+
+Inputs: arguments by parameter name, ``@closure NAME`` for free variables, ``@global NAME`` for globals that importing
+the file does not set, and where they matter ``@random`` (states of the random generators that it used), ``@mode``
+(torch's modes), ``@gradients``, ``@items`` (how many were taken of a generator), ``@files`` (folders that it wrote
+into). Outcome: ``value``, or ``@raised`` with the exception's class; each argument that the call changed, as it is
+afterwards, named ``@grad x`` where nothing but ``.grad`` of tensors in it changed; ``@gradients``; ``@files`` (written
+files and their content); ``@exhausted`` and ``@returned`` of a generator, whose ``value`` is the list of its items.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Callable, Dict, Optional, Tuple
+
+from .calling import (
+    FILES,
+    GLOBAL,
+    GRAD,
+    GRADIENTS,
+    RAISED,
+    VALUE,
+    closure,
+    gradients,
+    type_name,
+)
+from .compare import GRADS, Comparison
+from .document import Document
+from .objects import load_helper
+from .sides import Live, Stored
+from .written import Written
+
+VALUE_ARGUMENT = "@argument value"
+"""The part of an outcome that is an argument named as the returned value is."""
+
+
+class Fixtures:
+    """The fixtures of one call: objects that are built, not stored.
+
+    A fixture is a function without arguments in ``unit_test/fixtures.py``, as in ``def tokenizer(): ...``. It stands
+    for every argument and every attribute of its name. Only the name is recorded; the object is built where the
+    recording is replayed, and nowhere else.
+
+    Args:
+        path: the file that builds them; None where nothing is built.
+    """
+
+    def __init__(self, path: Optional[str] = None) -> None:
+        self.path = path
+        self._names_by_id: Dict[int, Tuple[str, Any]] = {}
+        self._built: Dict[str, Any] = {}
+        self._module: Any = None
+
+    def named(self, value: Any, path: str) -> Optional[str]:
+        """Return the fixture that an object was found or built for, or None. Of an outcome, only this counts."""
+        fixture = self._names_by_id.get(id(value))
+        return None if fixture is None else fixture[0]
+
+    def build(self, name: str) -> Any:
+        """Return the object of a fixture, one for all places. Raises LookupError, and what the function raises."""
+        if name not in self._built:
+            function = self.functions().get(name)
+            if function is None:
+                raise LookupError("unit_test/fixtures.py has no function %s" % name)
+            self._built[name] = function()
+            self._names_by_id[id(self._built[name])] = (name, self._built[name])
+        return self._built[name]
+
+    def functions(self) -> Dict[str, Any]:
+        """Return the functions that build fixtures, by name. Raises what importing their file raises."""
+        if self._module is None:
+            if self.path is None:
+                raise LookupError("it takes unit_test/fixtures.py to build a fixture")
+            self._module = load_helper(self.path)
+        return {name: value for name, value in vars(self._module).items() if inspect.isfunction(value)}
+
+
+class Outcome:
+    """The outcome of a call as live values: what it returned or raised, and what it changed.
+
+    Args:
+        parts: what the call may change.
+        document: the same before the call.
+        fixture_of: object and path → its fixture, or None.
+        gradients: whether gradients belong to the outcome.
+        written: the files that the call writes, where they belong to the outcome.
+    """
+
+    def __init__(
+        self,
+        parts: Dict[str, Any],
+        document: Document,
+        fixture_of: Optional[Callable[[Any, str], Optional[str]]] = None,
+        gradients: bool = False,
+        written: Optional[Written] = None,
+    ) -> None:
+        self.parts, self.document, self.fixture_of = parts, document, fixture_of
+        self.gradients, self.written = gradients, written
+
+    @property
+    def live(self) -> Live:
+        """Look at values as they are now."""
+        fixture_of = self.fixture_of
+        return Live() if fixture_of is None else Live(lambda value: fixture_of(value, ""))
+
+    def changes(self, function: Any) -> Dict[str, Any]:
+        """Return the parts that differ from before, as they are now, and the files that were written."""
+        effects: Dict[str, Any] = {}
+        if self.written is not None:
+            self.written.stop()
+            contents = self.written.contents()
+            effects = {FILES: contents} if contents else {}
+        now = dict(self.parts)
+        now.update({name: value for name, value in closure(function).items() if name in now})
+        before = Stored(self.document)
+        exactly = Comparison(before, self.live)
+        but_grads = Comparison(before, self.live, {GRADS: {"kind": "ignore"}})
+        for name, node in self.document.tree.items():
+            if name in now and not name.startswith(GLOBAL) and exactly.run(node, now[name]):
+                prefix = "" if but_grads.run(node, now[name]) else GRAD
+                effects[VALUE_ARGUMENT if name == VALUE and not prefix else prefix + name] = now[name]
+        return effects
+
+    def whole(self, function: Any, value: Any, error: Optional[BaseException] = None) -> Dict[str, Any]:
+        """Return the outcome of a call that returned or raised."""
+        root: Dict[str, Any] = {VALUE: value} if error is None else {RAISED: type_name(error)}
+        if self.gradients and error is None:
+            root[GRADIENTS] = gradients(self.parts, value)
+        return dict(root, **self.changes(function))
+
+    def item(self, value: Any) -> Any:
+        """Take an item of a generator, before it goes on."""
+        raise NotImplementedError
+
+    def ended(self, function: Any, value: Any, error: Optional[BaseException] = None) -> Optional[Document]:
+        """Take the outcome of a call that returned or raised."""
+        raise NotImplementedError
+
+    def generated(self, function: Any, result: Dict[str, Any]) -> Optional[Document]:
+        """Take the outcome of a generator, as :func:`.calling.call` returned it, with its items as they were taken."""
+        raise NotImplementedError
