@@ -250,9 +250,14 @@ for text in ("cat sat", "mat the", ""):
 
 
 @pytest.mark.bwrap
-def test_fixtures_are_one_module_with_classes_and_state(task: Task) -> None:
+@pytest.mark.parametrize("folder", ["", "unit_test"])
+def test_fixtures_are_one_module_with_classes_and_state(folder: str, task: Task) -> None:
+    """Also where the driver imports them by another name."""
     root = task.root / "small-repo"
-    write_files(root, {"unit_test/fixtures.py": SHARED, "words_run.py": SHARED_RUN})
+    run = SHARED_RUN
+    if folder:
+        run = f"import sys\nsys.path.append({folder!r})\n" + run.replace("unit_test.fixtures", "fixtures")
+    write_files(root, {"unit_test/fixtures.py": SHARED, "words_run.py": run})
     result = masked_and_recorded(task, "pkg/words.py::first", cases=6)
 
     assert [item.reason for item in result.proof.rejected] == []

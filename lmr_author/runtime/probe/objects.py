@@ -68,7 +68,7 @@ def load_file(name: str, path: str, register: bool = False) -> Any:
 
 
 def load_helper(path: str) -> Any:
-    """Import one of the annotator's files by the name that a driver has for it, ``unit_test.fixtures``, and only once.
+    """Import one of the annotator's files as ``unit_test.fixtures``; as it is where a driver has it by another name.
 
     Raises whatever importing it raises.
     """
@@ -76,9 +76,12 @@ def load_helper(path: str) -> Any:
     folder, file = os.path.split(path)
     stem = os.path.splitext(file)[0]
     name = "%s.%s" % (HELPERS, stem)
-    loaded = sys.modules.get(name)
-    if loaded is not None and os.path.realpath(getattr(loaded, "__file__", None) or "") == path:
-        return loaded
+    for loaded in list(sys.modules.values()):
+        origin = getattr(loaded, "__dict__", {}).get("__file__") or ""
+        if os.path.basename(origin) == file and os.path.realpath(origin) == path:
+            if loaded.__name__ != name:  # `import fixtures`, by a driver that put the folder on its path
+                aliases[loaded.__name__] = name
+            return loaded
     package: Any = sys.modules.setdefault(HELPERS, types.ModuleType(HELPERS))
     folders = list(getattr(package, "__path__", ()))
     if folder not in folders:
