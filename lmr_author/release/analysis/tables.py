@@ -42,17 +42,13 @@ class Bars:
 
 @dataclass(frozen=True)
 class Table:
-    """A table: its file name, title, columns and rows, and how it is drawn, if it is a figure.
-
-    ``chart`` is the column that the page draws as bars, if any.
-    """
+    """A table: its file name, title, columns and rows, and how it is drawn, if it is a figure."""
 
     name: str
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
-    chart: str = ""
     bars: Bars | None = None
 
 
@@ -121,9 +117,7 @@ def main_results(observations: Sequence[Observation], problems: set[tuple[str, i
         "Missing results count as failed; unjudged answers do not count. Several samples of a problem are averaged. "
         "Interval: 95 %, clustered by problem."
     )
-    return Table(
-        "table2-results", "Results by model and setting (Table 2)", columns, tuple(rows), note, "unit test %"
-    )
+    return Table("table2-results", "Results by model and setting (Table 2)", columns, tuple(rows), note)
 
 
 def unjudged(observations: Sequence[Observation]) -> Table:
@@ -188,7 +182,6 @@ def by_category(
         "Problems by category (Figure 2)",
         columns,
         tuple(rows),
-        chart="problems",
         bars=Bars("category", ("problems",), "problems"),
     )
 
@@ -238,7 +231,6 @@ def error_classes(observations: Sequence[Observation]) -> Table:
         "Classes of errors (Figure 7)",
         ("error class", "model", "answers"),
         rows,
-        chart="answers",
         bars=Bars("error class", ("answers",), "answers", by="model"),
     )
 
