@@ -22,7 +22,7 @@ from .arrays import (
     rounded,
     scalar_mismatch,
 )
-from .calling import EXHAUSTED, FILES, GRAD, GRADIENTS, RAISED, RETURNED, VALUE
+from .calling import EXHAUSTED, GRAD, GRADIENTS, RAISED, RETURNED, VALUE
 from .document import (
     FIELDS,
     FLAG,
@@ -339,7 +339,7 @@ def _contradiction(e: Dict[str, Any], a: Dict[str, Any]) -> str:
 
 def _is_changed_argument(part: str) -> bool:
     """Tell whether a part of an outcome is an argument, or a free variable: an outcome has those that were changed."""
-    return part not in (VALUE, RAISED, EXHAUSTED, RETURNED, GRADIENTS, FILES)
+    return part not in (VALUE, RAISED, EXHAUSTED, RETURNED, GRADIENTS)
 
 
 def _followed(node: Any, ids: Dict[int, Any]) -> Any:

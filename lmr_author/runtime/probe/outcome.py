@@ -2,10 +2,10 @@
 
 Inputs: arguments by parameter name, ``@closure NAME`` for free variables, ``@global NAME`` for globals that importing
 the file does not set, and where they matter ``@random`` (states of the random generators that it used), ``@mode``
-(torch's modes), ``@gradients``, ``@items`` (how many were taken of a generator), ``@files`` (folders that it wrote
-into). Outcome: ``value``, or ``@raised`` with the exception's class; each argument that the call changed, as it is
-afterwards, named ``@grad x`` where nothing but ``.grad`` of tensors in it changed; ``@gradients``; ``@files`` (written
-files and their content); ``@exhausted`` and ``@returned`` of a generator, whose ``value`` is the list of its items.
+(torch's modes), ``@gradients``, ``@items`` (how many were taken of a generator). Outcome: ``value``, or ``@raised``
+with the exception's class; each argument that the call changed, as it is afterwards, named ``@grad x`` where nothing
+but ``.grad`` of tensors in it changed; ``@gradients``; ``@exhausted`` and ``@returned`` of a generator, whose ``value`` is
+the list of its items.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
 from .calling import (
     EXHAUSTED,
-    FILES,
     GLOBAL,
     GRAD,
     GRADIENTS,
@@ -32,7 +31,6 @@ from .compare import GRADS, changed
 from .document import Buffer, Document, Omitted, walk
 from .encoding import DEFAULT_LIMIT, TooLarge, Unstorable, encode
 from .objects import load_helper
-from .written import Written
 
 _LAST_STEP = re.compile(r"(?:^|\.|^@closure |^@global )([^\W\d]\w*)$")
 """An argument, a free variable, or an attribute; no item of a container."""
@@ -121,7 +119,6 @@ class Inputs:
     Args:
         fixture_of: object and path → its fixture, or None.
         gradients: whether gradients belong to the outcome.
-        written: the files that the call writes, where they belong to the outcome.
     """
 
     def __init__(
@@ -132,22 +129,17 @@ class Inputs:
         skip: Iterable[str] = (),
         fixture_of: Optional[Callable[[Any, str], Optional[str]]] = None,
         gradients: bool = False,
-        written: Optional[Written] = None,
     ) -> None:
         self.parts, self.document, self.limit = parts, document, limit
-        self.skip, self.fixture_of, self.gradients, self.written = tuple(skip), fixture_of, gradients, written
+        self.skip, self.fixture_of, self.gradients = tuple(skip), fixture_of, gradients
 
     def encode(self, value: Any) -> Document:
         """Encode a part of the outcome. Objects of fixtures are known by their identity."""
         return encode(value, self.limit, self.skip, self.fixture_of)
 
     def _after(self, function: Any) -> Dict[str, Any]:
-        """Return the parts that differ from before, as they are now, and the files that were written."""
+        """Return the parts that differ from before, as they are now."""
         effects: Dict[str, Any] = {}
-        if self.written is not None:
-            self.written.stop()
-            contents = self.written.contents()
-            effects = {FILES: contents} if contents else {}
         now = dict(self.parts)
         now.update({name: value for name, value in closure(function).items() if name in now})
         later = self.encode(now)
@@ -183,9 +175,7 @@ class Inputs:
 
 def changed_parts(inputs: Document, expected: Document) -> List[str]:
     """Return the names under which an outcome has arguments and free variables that the call changed."""
-    names = [
-        VALUE_ARGUMENT if name == VALUE else name for name in inputs.tree if name not in (GRADIENTS, FILES)
-    ]
+    names = [VALUE_ARGUMENT if name == VALUE else name for name in inputs.tree if name != GRADIENTS]
     return [name for name in names if name in expected.tree]
 
 

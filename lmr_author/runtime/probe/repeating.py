@@ -20,7 +20,6 @@ from .decoding import decode
 from .document import BadDocument, Document
 from .encoding import DEFAULT_LIMIT, TooLarge, Unstorable
 from .outcome import Fixtures, Inputs
-from .written import Written, room_to_write
 
 
 class Repeated(NamedTuple):
@@ -69,14 +68,13 @@ def repeat(
     except Exception as error:
         return Repeated("bad-inputs", error=error)
     before = {name: node for name, node in inputs.tree.items() if name in values}
-    with room_to_write(setting.files), applied(setting.modes):
+    with applied(setting.modes):
         taken = Inputs(
             values,
             Document(before, inputs.buffers),
             limit,
             fixture_of=built.named,
             gradients=setting.gradients,
-            written=None if setting.files is None else Written(values.values()).start(),
         )
         restore_random(setting.states)
         begin()
