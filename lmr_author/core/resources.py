@@ -14,7 +14,7 @@ from lmr_author.core.errors import LmrError
 _PACKAGE = Path(__file__).resolve().parent.parent
 _SUPPORT = (
     "document", "objects", "calling", "decoding", "encoding", "arrays", "compare", "outcome", "repeating",
-    "custom", "definitions", "cuda_as_cpu", "shipped",
+    "definitions", "cuda_as_cpu", "shipped",
 )  # fmt: skip
 """Modules of the probe that the support file consists of, each after those that it needs."""
 

@@ -149,7 +149,7 @@ def _named(task: Task, info: TaskInfo, text: str, here: Path) -> list[Implementa
 def ready_helpers(
     task: Task, info: TaskInfo, implementation: Implementation, options: RecordOptions
 ) -> checkers.Helpers:
-    """Return the annotator's own checkers and fixtures. Raises LmrError where the options cannot be recorded with."""
+    """Return the annotator's own fixtures. Raises LmrError where the options cannot be recorded with."""
     folder = task.recording(info, implementation.index)
     # A recording without its test is one whose making was cut short: it is put aside, not defended.
     if folder.exists() and task.unit_test(info, implementation).exists() and not options.force:
@@ -165,10 +165,8 @@ def ready_helpers(
     drivers = [name for name, used in ways.items() if used]
     if len(drivers) > 1:
         raise UsageError(f"{' and '.join(drivers)} both drive the target", "choose one of them")
-    own = checkers.read_helpers(task.unit_test_folder(info))
-    checks = checkers.parse(options.checks)
-    checkers.check_functions(checks, own)
-    return own
+    checkers.parse(options.checks)
+    return checkers.read_helpers(task.unit_test_folder(info))
 
 
 def room_left(job: Job) -> int:

@@ -22,7 +22,6 @@ from lmr_author.core import code, files, resources
 from lmr_author.core.code import FunctionNode
 from lmr_author.core.task import Implementation
 from lmr_author.core.task.recording import (
-    CHECKERS,
     FIXTURES,
     MANIFEST,
     SUPPORT,
@@ -96,7 +95,6 @@ def recording_of(
 ) -> Recording:
     """Return the manifest of cases that lie in a folder; nothing says yet whether its test needs the support file."""
     documents = _documents(folder, cases)
-    checkers = [case.checkers for case in cases]
     return Recording(
         target=RecordedTarget(plan.goal_file, plan.qualname, plan.definition.line),
         module=recorded.summary.module,
@@ -109,7 +107,7 @@ def recording_of(
         coverage=covered,
         cases=tuple(cases),
         support={},
-        helpers=digests(plan.job.helpers, [document for pair in documents for document in pair], checkers),
+        helpers=digests(plan.job.helpers, [document for pair in documents for document in pair]),
         cuda_as_cpu=plan.job.options.cuda_as_cpu,
         options=options,
     )
@@ -223,7 +221,6 @@ def write_page(
         **_features(documents),
         support=SUPPORT.removesuffix(".py"),
         fixtures=FIXTURES if FIXTURES in recording.helpers else "",
-        custom=CHECKERS if CHECKERS in recording.helpers else "",
         cuda_as_cpu=recording.cuda_as_cpu,
     )
     return text, not plain

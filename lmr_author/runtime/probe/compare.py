@@ -43,8 +43,6 @@ MOST = 20
 """Most differences that are reported."""
 MOST_UNORDERED = 2000
 """Longer sequences are compared in order: matching each item with each would take too long."""
-SKIPPED = ("ignore", "custom")
-"""Kinds of checkers whose parts are not compared here; functions of the annotator judge those of ``custom``."""
 DEFAULT = "*"
 """Checker of every part that has none of its own, and none above it."""
 CHOSEN = "as the annotator said"
@@ -146,7 +144,7 @@ class _Comparison:
         e, a = _followed(e, self.ids[0]), _followed(a, self.ids[1])
         first = self.first.get(id(e), path) if isinstance(e, (dict, list)) else path
         checker = self.checker(path, first)
-        left_out = checker.get("kind") in SKIPPED or (path.startswith(GRAD) and self.left_out(path))
+        left_out = checker.get("kind") == "ignore" or (path.startswith(GRAD) and self.left_out(path))
         if left_out or e == {"$": "omitted"}:
             return
         if _is_shared(e) or _is_shared(a):
@@ -180,7 +178,7 @@ class _Comparison:
         own = self.nearest(path)
         if own is None and first != path:
             own = self.nearest(first)
-            own = None if own is not None and own.get("kind") in SKIPPED else own
+            own = None if own is not None and own.get("kind") == "ignore" else own
         return self.checkers.get(DEFAULT, {}) if own is None else own
 
     def nearest(self, path: str) -> Optional[Mapping[str, Any]]:
@@ -248,7 +246,7 @@ class _Comparison:
     def grads(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
         """Compare the ``.grad`` of two tensors, unless it is left out."""
         checker = self.checkers.get(path) or self.checkers.get(GRADS) or {}
-        if checker.get("kind") in SKIPPED:
+        if checker.get("kind") == "ignore":
             return
         if "grad" in e and "grad" in a:
             self.pair(e["grad"], a["grad"], path)
@@ -260,7 +258,7 @@ class _Comparison:
     def left_out(self, path: str) -> bool:
         """Tell whether a part that only one side has is not compared."""
         checker = self.checkers.get(GRADS, {}) if path.startswith(GRAD) else self.checker(path, path)
-        return checker.get("kind") in SKIPPED
+        return checker.get("kind") == "ignore"
 
     def same_data(self, e: Any, a: Any) -> bool:
         """Tell whether two leaves have the very same numbers, written alike: most have, and numpy is not needed."""

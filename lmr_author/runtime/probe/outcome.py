@@ -4,8 +4,8 @@ Inputs: arguments by parameter name, ``@closure NAME`` for free variables, ``@gl
 the file does not set, and where they matter ``@random`` (states of the random generators that it used), ``@mode``
 (torch's modes), ``@gradients``, ``@items`` (how many were taken of a generator). Outcome: ``value``, or ``@raised``
 with the exception's class; each argument that the call changed, as it is afterwards, named ``@grad x`` where nothing
-but ``.grad`` of tensors in it changed; ``@gradients``; ``@exhausted`` and ``@returned`` of a generator, whose ``value`` is
-the list of its items.
+but ``.grad`` of tensors in it changed; ``@gradients``; ``@exhausted`` and ``@returned`` of a generator, whose
+``value`` is the list of its items.
 """
 
 from __future__ import annotations

@@ -18,7 +18,6 @@ import types
 from typing import Any, Dict, Mapping, Optional
 
 from .compare import compare
-from .custom import load_checkers, verdict
 from .definitions import closure_factory, definitions
 from .document import read
 from .objects import MAIN_STAND_IN, load_file
@@ -88,15 +87,13 @@ class Target:
         return getattr(builtins, "__lmr_target__", lambda function: function)(made)
 
 
-def check(
-    target: Target, case: Any, checkers: Mapping[str, Any], fixtures: Any = None, custom: Any = None
-) -> None:
+def check(target: Target, case: Any, checkers: Mapping[str, Any], fixtures: Any = None) -> None:
     """Make a recorded call and compare its outcome. Raises AssertionError with every difference.
 
     Args:
         case: its folder.
         checkers: path → how that part is compared, where not exactly.
-        fixtures, custom: ``unit_test/fixtures.py`` and ``checkers.py``, where they are needed.
+        fixtures: ``unit_test/fixtures.py``, where it is needed.
     """
     expected = read(str(case), "expected")
     made = repeat(target.function, read(str(case), "inputs"), fixtures and str(fixtures))
@@ -105,11 +102,6 @@ def check(
     problems = ["%s: %s" % (made.status, raised)]
     if made.document is not None:
         problems = [str(difference) for difference in compare(expected, made.document, checkers)]
-        for path, checker in checkers.items():
-            if checker["kind"] == "custom":
-                functions = load_checkers(custom)
-                message = verdict(functions, checker["function"], expected, made.document, path)
-                problems += ["%s: %s" % (path, message)] if message else []
     if problems:
         text = "\n  ".join(problems)
         raise AssertionError("%s:\n  %s\n%s" % (os.path.basename(str(case)), text, shown))
