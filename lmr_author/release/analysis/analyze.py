@@ -25,8 +25,6 @@ TABLES_ONLY = "no regression and no pictures of the figures: they need `pip inst
 
 @dataclass(frozen=True)
 class Analysis:
-    """A finished analysis: its folder and its tables, and remarks about the data."""
-
     folder: Path
     tables: tuple[Table, ...]
     remarks: tuple[str, ...]
@@ -126,12 +124,10 @@ def _remarks(observed: Observations, problems: set[tuple[str, int]]) -> tuple[st
 
 
 def as_csv(table: Table) -> str:
-    """Format a table as CSV."""
     return quoting.csv_rows([table.columns, *table.rows])
 
 
 def as_markdown(table: Table) -> str:
-    """Format a table as Markdown, with its title and note."""
     rows = [[quoting.markdown(_shown(cell)) for cell in row] for row in table.rows]
     lines = [f"## {table.title}", "", *([table.note, ""] if table.note else [])]
     if rows:
@@ -143,8 +139,6 @@ def as_markdown(table: Table) -> str:
 
 
 def as_latex(table: Table) -> str:
-    """Format a table as LaTeX (booktabs)."""
-
     def line(cells: Sequence[Cell]) -> str:
         return " & ".join(quoting.latex(_shown(cell)) for cell in cells) + r" \\"
 

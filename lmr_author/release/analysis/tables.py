@@ -69,12 +69,10 @@ class Accuracy:
 
     @property
     def share(self) -> float | None:
-        """The share of samples that pass, by problem."""
         return self.rate.share if self.rate else None
 
 
 def groups(observations: Iterable[Observation]) -> dict[Group, list[Observation]]:
-    """Sort observations by model, agent, setting and input."""
     grouped: dict[Group, list[Observation]] = defaultdict(list)
     for observation in observations:
         grouped[observation.group].append(observation)
@@ -270,7 +268,6 @@ def agreements(observations: Sequence[Observation]) -> Table:
 
 
 def interval(measured: Accuracy) -> tuple[Cell, Cell, Cell]:
-    """Return accuracy, and the ends of its interval, in per cent."""
     rate = measured.rate
     return (percent(rate.share), percent(rate.low), percent(rate.high)) if rate else (None, None, None)
 
