@@ -48,7 +48,6 @@ class Compared(StrEnum):
     """An effect of a call that is compared where it is asked for."""
 
     gradients = "gradients"
-    files = "files"
     arguments = "arguments"
 
 
@@ -66,7 +65,7 @@ def record(
     ] = None,
     compare: Annotated[
         list[Compared] | None,
-        Option(help="Also compare gradients, files that a call writes, or arguments that it changes."),
+        Option(help="Also compare gradients, or arguments that the call changes."),
     ] = None,
     cuda_as_cpu: Annotated[
         bool, Option("--cuda-as-cpu", help="Run code for a GPU on the CPU, in the test, too.")
@@ -84,7 +83,6 @@ def record(
     timeout: Annotated[
         float, Option(min=1, callback=finite, help="Time limit of the command, in seconds.")
     ] = 600.0,
-    max_mb: Annotated[float, Option(min=0.001, callback=finite, help="Largest recorded call, in MB.")] = 8.0,
     no_input: NoInputOption = False,
     force: ForceOption = False,
     task: TaskOption = None,
@@ -103,14 +101,12 @@ def record(
         cases=cases,
         where=where,
         seconds=timeout,
-        max_mb=max_mb,
         force=force,
         from_tests=from_tests,
         examples=tuple(from_example or ()),
         checks=tuple(check or ()),
         gradients=Compared.gradients in compared,
         in_place=True if Compared.arguments in compared else None,
-        files=Compared.files in compared,
         cuda_as_cpu=cuda_as_cpu,
     )
     folder, asking = current_task(task), ui.can_ask(no_input)

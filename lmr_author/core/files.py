@@ -119,7 +119,6 @@ def read_json(path: Path) -> Any:
 
 
 def read_text_or_empty(path: Path) -> str:
-    """Return a text file's content; "" when it does not exist or cannot be read."""
     try:
         return path.read_text("utf-8", errors="replace")
     except OSError:
@@ -222,7 +221,6 @@ def suffix(name: str) -> str:
 
 
 def sha256_bytes(data: bytes) -> str:
-    """Return the hexadecimal SHA-256 of some bytes."""
     return hashlib.sha256(data).hexdigest()
 
 

@@ -26,7 +26,6 @@ _TEMPORARY = re.compile(rf"(^|/)\.([^/]+)\.{_OWNER}\.[a-z0-9_]{{8}}\.(?:tmp|part
 
 
 def me() -> str:
-    """Return this process as an owner."""
     return _owner(os.getpid())
 
 

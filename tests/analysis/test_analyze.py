@@ -138,14 +138,17 @@ def test_figures_are_drawn_and_the_same_twice(tmp_path: Path) -> None:
         ).read_bytes()
         assert (tmp_path / "one" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
     assert "wrong formula" in (tmp_path / "one" / "figure7-errors.svg").read_text()
+    assert (tmp_path / "one" / "results.html").read_text().count("data:image/png") == 4
 
 
-def test_without_matplotlib_there_are_tables_and_a_remark(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("absent", ["matplotlib", "statsmodels"])
+def test_without_the_extra_there_are_tables_and_a_remark(
+    absent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, absent, None)
     done = analyze([write(tmp_path / "results.jsonl", RESULTS)], tmp_path / "out")
-    assert any("pip install matplotlib" in remark for remark in done.remarks)
+    assert any("lmr-author[analysis]" in remark for remark in done.remarks)
+    assert not (done.folder / "table5-regression.csv").exists()
     assert not list(done.folder.glob("*.svg")) and table(done.folder, "figure6-actions")
 
 
@@ -171,7 +174,7 @@ def test_a_regression_finds_the_odds_ratio() -> None:
     alone = [str(number) for number in range(80)]
     fitted = fit(variables, success, alone)
     assert fitted is not None
-    (constant, slope), (_, error) = fitted
+    (constant, slope), (_, error) = fitted.params, fitted.bse
     assert constant == pytest.approx(math.log(1 / 3)) and slope == pytest.approx(math.log(9))
     few = 80 / 79 * 79 / 78
     assert error == pytest.approx(math.sqrt(few * 2 * (1 / 10 + 1 / 30)))
@@ -188,10 +191,9 @@ def test_answers_to_one_task_are_not_independent() -> None:
     once = fit(variables, success, names)
     repeated = fit(numpy.tile(variables, (4, 1)), numpy.tile(success, 4), names * 4)
     assert once is not None and repeated is not None
-    (_, first), (_, second) = once, repeated
     few = (40 / 39 * 159 / 158) / (40 / 39 * 39 / 38)
-    assert repeated[0] == pytest.approx(once[0])
-    assert second == pytest.approx([math.sqrt(few) * each for each in first])
+    assert repeated.params == pytest.approx(once.params)
+    assert repeated.bse == pytest.approx(math.sqrt(few) * once.bse)
 
 
 def test_the_regression_has_dummies_for_model_and_setting() -> None:
@@ -201,8 +203,14 @@ def test_the_regression_has_dummies_for_model_and_setting() -> None:
         for place, (model, setting) in enumerate((m, s) for m in ("a", "b") for s in ("agent", "prompting")):
             outcome = "passed" if (number * 7 + place * 3) % 5 < 2 else "failed"
             lines.append(Observation(f"{number}-T", 1, model, setting=setting, outcome=outcome))
-    names = [row[0] for row in regression(lines, known).rows]
-    assert names[-2:] == ["model b", "setting prompting"]
+    assert regression(lines, known).rows == (
+        ("constant", -0.3788, 0.3937, -0.96, 0.336),
+        ("average directory depth", -0.0305, 0.2015, -0.15, 0.8796),
+        ("average branch factor", -0.0001, 0.0742, -0.0, 0.9989),
+        ("goal file length", -0.0001, 0.0031, -0.04, 0.968),
+        ("model b", -0.0, 0.2144, -0.0, 1.0),
+        ("setting prompting", 0.0, 0.4794, 0.0, 1.0),
+    )
     assert "clustered by task" in regression(lines, known).note
     apart = [one for one in lines if (one.model == "a") == (one.setting == "agent")]
     assert "left out: setting prompting" in regression(apart, known).note

@@ -17,13 +17,11 @@ from tests.evaluation.foreign import PLAIN_PYTHON
 @pytest.mark.bwrap
 def test_a_large_call_says_how_much_to_cut(masked: Task) -> None:
     (masked.root / "small-repo/large.py").write_text(
-        "from pkg.losses import hinge\ntry:\n    hinge(list(range(100_000)))\nexcept TypeError:\n    pass\n"
+        "from pkg.losses import hinge\ntry:\n    hinge('x' * 10_000_000)\nexcept TypeError:\n    pass\n"
     )
-    ended = lmr(
-        "record", HINGE, "--max-mb", "0.1", "--python", PLAIN_PYTHON, "--", "python", "large.py", cwd=masked.root
-    )  # fmt: skip
+    ended = lmr("record", HINGE, "--python", PLAIN_PYTHON, "--", "python", "large.py", cwd=masked.root)
     assert ended.code == 3
-    assert "larger than the limit: x: " in ended.err and "--max-mb" in ended.err
+    assert "larger than the limit: x: " in ended.err and "slice the batch in the driver" in ended.err
 
 
 @pytest.mark.bwrap

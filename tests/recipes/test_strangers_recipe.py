@@ -106,7 +106,6 @@ PLACES = {
     "paper.pdf": "paper.source",
     "driver.py": "driver.py",
     "fixtures.py": "fixtures.py",
-    "checkers.py": "checkers.py",
     "accepted.json": "accepted.json",
     "equivalent-mutants.json": "equivalent-mutants.json",
     "data": "data",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lmr_author.authoring.recording.choose import too_much
-from lmr_author.authoring.recording.run import RecordedCall, Unstored, coverage
+from lmr_author.authoring.recording.run import RecordedCall, coverage
 from lmr_author.core.task.recording import Coverage
 
 MB = 2**20
@@ -32,7 +32,3 @@ def test_a_call_without_room_names_what_is_left_and_a_remedy(tmp_path: Path) -> 
 
     assert "32.0 MB in all, of which its other functions leave 3.1 MB" in advice
     assert advice.endswith("slice the batch in the driver")
-
-
-def test_advice_about_a_call_that_was_too_large() -> None:
-    assert Unstored("too_large", "", "x", "", 40_000_000, 1).advice.endswith("--max-mb 39")

@@ -59,7 +59,7 @@ def test_emptiness_and_type_are_compared_all_the_same() -> None:
 @pytest.mark.parametrize(
     "text",
     ["value", "value=sorted", "=set", "value=allclose", "value=allclose:1,1", "value=allclose:x,0", "value=set:3",
-     "value=text:rouge_l>=0.5", "value=custom", "value=custom:a.b"],
+     "value=text:rouge_l>=0.5", "value=custom:name"],
 )  # fmt: skip
 def test_checks_that_cannot_be_read(text: str) -> None:
     with pytest.raises(UsageError):

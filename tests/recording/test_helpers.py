@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import threading
@@ -17,9 +16,6 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.task import GateStatus, Task
 from lmr_author.core.task.recording import FIXTURES as FILE
 from lmr_author.core.task.recording import helper
-from lmr_author.proof.evaluation.candidates.run import score
-from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions
-from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.runtime.probe.document import walk
 from lmr_author.runtime.probe.encoding import encode
 from lmr_author.runtime.probe.outcome import RecordedFixtures
@@ -80,17 +76,6 @@ def tokenizer():
     """As the driver makes it."""
     return Tokenizer((Path(__file__).parent / "fixture_files" / "words.txt").read_text().split())
 '''
-
-CHECKERS = """\
-def up_to_sign(expected, actual):
-    print("whatever a checker prints")
-    if len(expected) != len(actual):
-        return "another number of values"
-    for sign in (1, -1):
-        if all(abs(e - sign * a) < 1e-9 for e, a in zip(expected, actual)):
-            return True
-    return False
-"""
 
 
 @pytest.fixture
@@ -289,50 +274,6 @@ def test_drivers_and_examples_may_call_a_fixture(task: Task) -> None:
     for result in (driven, written):
         assert result.recording.cases[0].summary["tokenizer"] == "the fixture tokenizer"
     assert written.recording.coverage.missed == ()
-
-
-@pytest.mark.bwrap
-def test_a_part_that_a_function_compares(task: Task, tmp_path: Path) -> None:
-    beside, direction = task.root / "small-repo/unit_test", "pkg/words.py::direction"
-    checks = ("value['axis']=custom:up_to_sign",)
-    with pytest.raises(LmrError, match="no function up_to_sign"):
-        masked_and_recorded(task, direction, checks=checks)
-    (beside / "checkers.py").write_text(CHECKERS)
-    result = masked_and_recorded(task, direction, checks=checks)
-    assert list(result.recording.helpers) == ["checkers.py"]
-    assert failed_gates(task) == []
-    answers = {
-        "other way": "norm = sum(v * v for v in values) ** 0.5\n"
-        "    return {'axis': [v / norm for v in values], 'norm': norm}",
-        "wrong": "norm = sum(v * v for v in values) ** 0.5\n    return {'axis': list(values), 'norm': norm}",
-        "wrong elsewhere": "return {'axis': [-v / sum(v * v for v in values) ** 0.5 for v in values], 'norm': 1.0}",
-        "missing": "return {'norm': sum(v * v for v in values) ** 0.5}",
-        "names code": "import os\n    norm = sum(v * v for v in values) ** 0.5\n"
-        "    return {'axis': os.system, 'norm': norm}",
-    }
-    found = judged(task, answers, tmp_path / "out")
-    assert found["other way"] == (Outcome.PASSED, "")
-    assert {name for name, (outcome, _) in found.items() if outcome is Outcome.PASSED} == {"other way"}
-    assert "up_to_sign says no" in found["wrong"][1]
-    assert "plain values only" in found["names code"][1]
-
-    assert "custom=HERE / 'checkers.py'" in (beside / "unit_test_1.py").read_text()
-    assert shipped(beside.parent) == 1, "masked"
-    (beside.parent / "pkg/words.py").write_text(WORDS)
-    assert shipped(beside.parent) == 0
-
-
-def judged(task: Task, answers: dict[str, str], out: Path) -> dict[str, tuple[Outcome, str]]:
-    """What becomes of some bodies of the target."""
-    out.mkdir()
-    lines = [
-        {"task": task.name, "index": 1, "model": name, "code": f"def direction(values):\n    {body}\n"}
-        for name, body in answers.items()
-    ]
-    (out / "predictions.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    options = CandidateOptions(out, where=PLAIN)
-    done = score([task], out / "predictions.jsonl", options, quiet, lambda *_: None)
-    return {item.model: (item.outcome, item.reason) for item in done.results}
 
 
 def shipped(root: Path) -> int:

@@ -13,30 +13,6 @@ from tests.recording.test_record import recorded_from
 
 pytestmark = pytest.mark.bwrap
 
-EXPORT = '''\
-import json
-import os
-
-SEEN = []
-
-
-def export(rows, path):
-    """Write rows."""
-    SEEN.append(path)
-    with open(path, "w") as file:
-        json.dump(rows, file)
-    return len(rows)
-'''
-EXPORT_DRIVER = """\
-import os, tempfile
-from export import export
-
-folder = tempfile.mkdtemp()
-os.makedirs("out", exist_ok=True)
-for n in (1, 2):
-    export([[1.5] * n], "out/rows.json")
-    export([[2.5] * n], os.path.join(folder, "rows.json"))
-"""
 STEP = '''\
 import torch
 
@@ -89,40 +65,6 @@ def passes(tmp_path: Path, file: str, text: str) -> bool:
     done = subprocess.run([sys.executable, "unit_test/unit_test_1.py"], cwd=root, capture_output=True)
     assert done.returncode in (0, 1), done.stderr
     return done.returncode == 0
-
-
-def test_files_are_compared_when_asked(tmp_path: Path) -> None:
-    asked, _ = recorded_from(
-        tmp_path, {"export.py": EXPORT}, "export.py::export", EXPORT_DRIVER, files=True, in_place=False
-    )
-    assert len(asked.recording.cases) >= 2
-    assert not [line for line in _remarks(asked) if "--compare files" in line]
-    test = (tmp_path / "1-Small/small-repo/unit_test/unit_test_1.py").read_text()
-    assert "Not compared" not in test
-    assert passes(tmp_path, "export.py", EXPORT)
-    for old, new in (
-        ("json.dump(rows, file)", "pass"),
-        ("json.dump(rows, file)", "json.dump(rows[:1] * 3, file)"),
-        ('open(path, "w")', 'open(path + ".txt", "w")'),
-        ('    with open(path, "w") as file:\n        json.dump(rows, file)\n', ""),
-    ):
-        assert old in EXPORT and not passes(tmp_path, "export.py", EXPORT.replace(old, new)), new
-    rewritten = EXPORT.replace(
-        '    with open(path, "w") as file:\n        json.dump(rows, file)\n',
-        '    with open(path + "~", "w") as file:\n        file.write(json.dumps(rows))\n'
-        '    os.replace(path + "~", path)\n',
-    )
-    assert passes(tmp_path, "export.py", rewritten)
-
-
-def test_a_file_that_is_not_compared_is_named(tmp_path: Path) -> None:
-    driver = "from export import export\nfor n in (1, 2):\n    export([[1.5] * n], '/tmp/rows.json')\n"
-    result, _ = recorded_from(tmp_path, {"export.py": EXPORT}, "export.py::export", driver)
-    (line,) = [line for line in _remarks(result) if "files" in line]
-    assert (
-        line
-        == "not compared: files that the call writes: /tmp/rows.json; --compare files compares their content"
-    )
 
 
 @pytest.mark.torch

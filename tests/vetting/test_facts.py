@@ -39,6 +39,7 @@ def test_an_entry_of_bibtex_is_read_with_accents_and_names_in_order() -> None:
         "@misc{a, title = {" + "{" * 10_000,
         '@misc{a, title = "never closed',
         "@" * 10_000 + "misc{",
+        "@misc{a,\n" * 100_000,
         "@comment{x, title = {no}}",
     ],
 )

@@ -1,7 +1,4 @@
-"""The annotator's say in a recording: how parts are compared, and functions that build objects or compare them.
-
-``--check`` takes ``value[0]=set`` or ``value=custom:NAME``; the files are ``fixtures.py`` and ``checkers.py``.
-"""
+"""The annotator's say in a recording: how parts are compared (``--check``), and functions that build objects."""
 
 from __future__ import annotations
 
@@ -16,18 +13,17 @@ from typing import Any
 
 from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError, UsageError
-from lmr_author.core.task.recording import CHECKERS, FIXTURE_FILES, FIXTURES
+from lmr_author.core.task.recording import FIXTURE_FILES, FIXTURES
 from lmr_author.runtime.probe.calling import CLOSURE, GLOBAL, GRAD
 from lmr_author.runtime.probe.compare import CHOSEN, DEFAULT, GRADS
 from lmr_author.runtime.probe.document import Document, walk
 from lmr_author.runtime.probe.objects import HELPERS
 from lmr_author.runtime.probe.outcome import as_written
-from lmr_author.runtime.replay.judging import functions_of
 from lmr_author.runtime.replay.staging import copy_fixtures
 
 HINT = (
     "as in --check 'value[0]=set' (any order), 'value=allclose:1e-4,1e-6' (relative, absolute), 'value[2]=exact', "
-    "'value[3]=ignore', 'value=custom:NAME' (a function of unit_test/checkers.py)"
+    "'value[3]=ignore'"
 )
 BY_THE_WAY = "the original changes it by the way"
 WORKING_MEMORY = ".grad is working memory: an implementation may clear or keep it"
@@ -38,7 +34,7 @@ _STEPS = re.compile(r"\w+(?:\.\w+)*")
 _NUMBER = r"\d*\.?\d+(?:[eE][+-]?\d+)?"
 _CHECK = re.compile(
     r"(?P<path>.*\S)\s*=\s*"
-    rf"(?:(?P<plain>exact|set|ignore)|allclose:(?P<rtol>{_NUMBER}),(?P<atol>{_NUMBER})|custom:(?P<function>[^\W\d]\w*))\s*"
+    rf"(?:(?P<plain>exact|set|ignore)|allclose:(?P<rtol>{_NUMBER}),(?P<atol>{_NUMBER}))\s*"
 )
 
 
@@ -49,11 +45,9 @@ def parse(texts: Sequence[str]) -> dict[str, dict[str, Any]]:
         match = _CHECK.fullmatch(text)
         if match is None:
             raise UsageError(f"not a check: {text!r}", HINT)
-        path, plain, function = match["path"].strip(), match["plain"], match["function"]
+        path, plain = match["path"].strip(), match["plain"]
         if plain:
             checks[path] = {"kind": plain}
-        elif function:
-            checks[path] = {"kind": "custom", "function": function}
         else:
             rtol, atol = float(match["rtol"]), float(match["atol"])
             if max(rtol, atol) >= 1:
@@ -156,38 +150,27 @@ class Helpers:
     Attributes:
         fixtures: ``unit_test/fixtures.py``, None where there is none.
         fixture_names: the objects that it builds.
-        checkers: ``unit_test/checkers.py``, None where there is none.
-        checker_names: its functions.
     """
 
     fixtures: Path | None = None
     fixture_names: tuple[str, ...] = ()
-    checkers: Path | None = None
-    checker_names: tuple[str, ...] = ()
 
     def copy_into(self, folder: Path) -> None:
         """Copy the files, and what fixtures read, into a folder that is laid out like ``unit_test/``."""
         if self.fixtures is not None:
             copy_fixtures(self.fixtures, folder)
-        if self.checkers is not None:
-            files.write_bytes(folder / CHECKERS, self.checkers.read_bytes())
 
 
 def read_helpers(folder: Path) -> Helpers:
     """Read the helpers in a task's ``unit_test/``. Raises LmrError: one is not Python, or a fixture needs arguments."""
-    fixtures, checkers = _functions(folder / FIXTURES), _functions(folder / CHECKERS)
+    fixtures = _functions(folder / FIXTURES)
     for name, function in fixtures.items():
         if any(default is None for _, default in code.parameters(function.args)):
             raise LmrError(
                 f"{FIXTURES}: {name} needs arguments (line {function.lineno})",
                 "a fixture is called without any; begin the name of what is no fixture with _",
             )
-    return Helpers(
-        folder / FIXTURES if _is_own(folder / FIXTURES) else None,
-        tuple(fixtures),
-        folder / CHECKERS if checkers else None,
-        tuple(checkers),
-    )
+    return Helpers(folder / FIXTURES if _is_own(folder / FIXTURES) else None, tuple(fixtures))
 
 
 def _is_own(path: Path) -> bool:
@@ -208,26 +191,11 @@ def _functions(path: Path) -> dict[str, ast.FunctionDef]:
     }
 
 
-def check_functions(checks: Mapping[str, Mapping[str, Any]], helpers: Helpers) -> None:
-    """Raise LmrError when a check names a function that ``checkers.py`` does not have."""
-    missing = set(functions_of(checks).values()) - set(helpers.checker_names)
-    for name in sorted(missing):
-        names = ", ".join(helpers.checker_names) or "none"
-        raise LmrError(
-            f"unit_test/{CHECKERS} has no function {name} (it has: {names})",
-            f"write it: def {name}(expected, actual): return True where they agree, else False or a text",
-        )
-
-
-def digests(
-    helpers: Helpers, documents: Iterable[Document], checkers: Iterable[Mapping[str, Mapping[str, Any]]]
-) -> dict[str, str]:
-    """Return file → SHA-256 of the helpers that cases with these inputs and checkers need."""
-    needed: list[Path] = []
-    if helpers.fixtures and any(map(uses_fixtures, documents)):
-        needed = [helpers.fixtures, *files.walk(helpers.fixtures.parent / FIXTURE_FILES)]
-    if helpers.checkers and any(map(functions_of, checkers)):
-        needed.append(helpers.checkers)
+def digests(helpers: Helpers, documents: Iterable[Document]) -> dict[str, str]:
+    """Return file → SHA-256 of the helpers that cases with these inputs need."""
+    if not helpers.fixtures or not any(map(uses_fixtures, documents)):
+        return {}
+    needed = [helpers.fixtures, *files.walk(helpers.fixtures.parent / FIXTURE_FILES)]
     return {path.relative_to(needed[0].parent).as_posix(): files.sha256_file(path) for path in needed}
 
 

@@ -30,7 +30,7 @@ class ComparedPart:
 
     Attributes:
         path: ``*`` for every part without a checker of its own.
-        kind: ``allclose``, ``exact``, ``set``, ``custom`` or ``ignore``.
+        kind: ``allclose``, ``exact``, ``set`` or ``ignore``.
         tolerance: the widest of the cases; None for other kinds.
         usual: the widest that its element types have; None where it holds for no floating-point part.
         reason: "" where the annotator chose it without one.

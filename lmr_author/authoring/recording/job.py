@@ -57,10 +57,8 @@ class RecordOptions:
         cases: how many cases to keep, more where each helps; None for a few dozen where calls are small and fast.
         where: the sandbox.
         seconds: time limit of the command.
-        max_mb: limit of one recorded call, in MB.
         gradients: compare gradients with respect to the inputs too; where the golden detaches, they are in any case.
         in_place: an implementation has to change the arguments that the golden changes, ``.grad`` of tensors included.
-        files: an implementation has to write the files that the golden writes.
         force: replace an existing recording (the old one is kept in ``authoring/removed/``).
         from_tests: the repository's own tests drive the target.
         examples: calls written out, as Python text, that drive it.
@@ -73,10 +71,8 @@ class RecordOptions:
     cases: int | None = None
     where: Where = HERE
     seconds: float = 600.0
-    max_mb: float = 8.0
     gradients: bool = False
     in_place: bool | None = None
-    files: bool = False
     force: bool = False
     from_tests: bool = False
     examples: tuple[str, ...] = ()
@@ -91,7 +87,7 @@ class RecordOptions:
     @property
     def unusual(self) -> dict[str, object]:
         """Those that decide what is recorded and how it is compared, where they are not as usual."""
-        names = ("cases", "seconds", "max_mb", "gradients", "in_place", "files", "checks")
+        names = ("cases", "seconds", "gradients", "in_place", "checks")
         defaults = {option.name: option.default for option in fields(self)}
         return {name: getattr(self, name) for name in names if getattr(self, name) != defaults[name]}
 
@@ -153,7 +149,7 @@ def _named(task: Task, info: TaskInfo, text: str, here: Path) -> list[Implementa
 def ready_helpers(
     task: Task, info: TaskInfo, implementation: Implementation, options: RecordOptions
 ) -> checkers.Helpers:
-    """Return the annotator's own checkers and fixtures. Raises LmrError where the options cannot be recorded with."""
+    """Return the annotator's own fixtures. Raises LmrError where the options cannot be recorded with."""
     folder = task.recording(info, implementation.index)
     # A recording without its test is one whose making was cut short: it is put aside, not defended.
     if folder.exists() and task.unit_test(info, implementation).exists() and not options.force:
@@ -169,10 +165,8 @@ def ready_helpers(
     drivers = [name for name, used in ways.items() if used]
     if len(drivers) > 1:
         raise UsageError(f"{' and '.join(drivers)} both drive the target", "choose one of them")
-    own = checkers.read_helpers(task.unit_test_folder(info))
-    checks = checkers.parse(options.checks)
-    checkers.check_functions(checks, own)
-    return own
+    checkers.parse(options.checks)
+    return checkers.read_helpers(task.unit_test_folder(info))
 
 
 def room_left(job: Job) -> int:

@@ -62,14 +62,12 @@ MOST_NAMED = 3
 class Kind(StrEnum):
     """A kind of effect, as the recorder names it."""
 
-    FILES = "files"
     PARTS = "parts"
     ARGUMENTS = "arguments"
     GRADS = "grads"
 
 
 EFFECTS = {
-    Kind.FILES: ("files that the call writes: {}", "--compare files compares their content"),
     Kind.PARTS: (
         "parts of the result that cannot be stored: {}",
         "return something that can be stored, or mask a function that does",
@@ -85,7 +83,7 @@ class Uncompared:
     """An effect of the golden that is not compared, and what has it.
 
     Attributes:
-        names: files, parts of the result, or arguments.
+        names: parts of the result, or arguments.
     """
 
     kind: Kind

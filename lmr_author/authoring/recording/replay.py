@@ -21,7 +21,7 @@ from lmr_author.core.texts import listed
 from lmr_author.runtime.probe.calling import RANDOM
 from lmr_author.runtime.probe.document import dump
 from lmr_author.runtime.probe.outcome import as_written
-from lmr_author.runtime.replay import judging, replaying, staging
+from lmr_author.runtime.replay import replaying, staging
 from lmr_author.runtime.replay.outcomes import Replay
 from lmr_author.runtime.sandbox.base import Limits, Sandbox
 
@@ -44,7 +44,6 @@ class Golden:
         plan: target and module; ``recording`` is a folder of ours, which :meth:`add` fills.
         tree, inside: the golden tree, without tests, and where it appears.
         module, definition: the goal file in it, and the target.
-        checkers: the annotator's functions that compare.
         checks: path in the outcome → how it is compared, where the annotator says so.
         ignored: arguments that the golden changes, which an implementation need not.
         grads: whether ``.grad`` of tensors is compared.
@@ -56,7 +55,6 @@ class Golden:
     inside: str
     module: code.Module
     definition: code.Definition
-    checkers: Path | None
     checks: Mapping[str, Mapping[str, Any]]
     ignored: tuple[str, ...] = ()
     grads: bool = False
@@ -91,13 +89,10 @@ class Golden:
     ) -> Replay:
         """Replay calls, named by their number. ``doubles``: as float64, too. Raises SandboxError."""
         cases = [str(call.number) for call in calls]
-        functions, custom = judging.functions_of(self.checks), None
-        if self.checkers is not None and functions:
-            custom = judging.Judging(self.checkers, self.plan.recording, dict.fromkeys(cases, functions))
         if doubles:
             names = [f"{name}{DOUBLE}" for name in cases]
             cases += [name for name in names if (self.plan.recording / name).is_dir()]
-        plan = replace(self.plan, cases=tuple(cases), judging=custom, **changes)
+        plan = replace(self.plan, cases=tuple(cases), **changes)
         return replaying.replay(
             self.sandbox,
             self.tree,
@@ -139,10 +134,8 @@ def golden_of(plan: Run, sandbox: Sandbox, recorded: Recorded, in_place: bool) -
         cuda_as_cpu=job.options.cuda_as_cpu,
         fixtures=job.helpers.fixtures,
     )
-    checkers, checks = job.helpers.checkers, parse(job.options.checks)
-    return Golden(
-        sandbox, replay_plan, clean, plan.inside, module, definition, checkers, checks, ignored, grads
-    )
+    checks = parse(job.options.checks)
+    return Golden(sandbox, replay_plan, clean, plan.inside, module, definition, checks, ignored, grads)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import math
 import posixpath
 import re
 from collections.abc import Mapping
@@ -32,6 +31,8 @@ from lmr_author.runtime.sandbox.base import Command, ExecResult, Limits, Mount, 
 JOB = f"{PROBE_ROOT}/job"
 OUT = f"{PROBE_ROOT}/out"
 _DETACHES = re.compile(r"\.detach\(|\bno_grad\b|\.data\b|stop_gradient|inference_mode|requires_grad_\(")
+MOST_CALL_BYTES = 8 * 2**20
+"""Limit of one recorded call."""
 TEXT_PER_SECOND = 500_000
 """Bytes of a JSON document that are read and compared in a second, roughly."""
 
@@ -102,7 +103,7 @@ class RecordedCall:
         changed: arguments and free variables that it changed.
         nothing: it returned None.
         grads: arguments of which it changed nothing but ``.grad`` of tensors.
-        uncompared: kind of an effect that the outcome does not hold → files or parts that have it.
+        uncompared: kind of an effect that the outcome does not hold → parts that have it.
         checkers: leaf path → how it is compared.
         exact: leaf path → how exact the golden is there.
         fragile: why a correct version that computes in float64 would fail it; "" where none would.
@@ -162,22 +163,18 @@ class Unstored:
     Attributes:
         kind: ``unstorable``, ``too_large``, ``misfit`` (of the signature) or ``failed``.
         path, type: the part that could not be stored, and its class; "" where it is no part.
-        size: bytes of what was too large.
     """
 
     kind: str
     reason: str
     path: str
     type: str
-    size: int
     count: int
 
     @property
     def advice(self) -> str:
         """Advice about calls that were too large; "" for others."""
-        if self.kind != "too_large":
-            return ""
-        return f"slice the batch in the driver, or raise the limit: --max-mb {math.ceil(self.size / 2**20)}"
+        return "slice the batch in the driver" if self.kind == "too_large" else ""
 
 
 @dataclass(frozen=True)
@@ -296,10 +293,9 @@ def run(sandbox: Sandbox, plan: Run) -> Recorded:
         "qualname": plan.qualname,
         "line": plan.definition.line,
         "out": posixpath.relpath(OUT, JOB),
-        "max_bytes": int(options.max_mb * 2**20),
+        "max_bytes": MOST_CALL_BYTES,
         "fixture_names": list(helpers.fixture_names),
         "gradients": plan.gradients,
-        "files": options.files,
         "globals": list(plan.globals),
         "cuda_as_cpu": options.cuda_as_cpu,
     }
@@ -421,8 +417,7 @@ def _nothing_stored(name: str, lost: tuple[Unstored, ...]) -> LmrError:
     """Return why calls were made and none was stored, by the most frequent reason."""
     first = lost[0]
     if first.kind == "too_large":
-        largest = max(lost, key=lambda call: call.size)
-        return LmrError(f"every call of {name} is larger than the limit: {first.reason}", largest.advice)
+        return LmrError(f"every call of {name} is larger than the limit: {first.reason}", first.advice)
     if first.kind == "misfit":
         return LmrError(
             f"no call of {name} fits its signature: {first.reason}",

@@ -20,7 +20,6 @@ from lmr_author.authoring.recording.run import Recorded, RecordedCall, Run
 from lmr_author.core import files, resources
 from lmr_author.core.task import Implementation
 from lmr_author.core.task.recording import (
-    CHECKERS,
     FIXTURES,
     MANIFEST,
     SUPPORT,
@@ -83,7 +82,6 @@ def recording_of(
 ) -> Recording:
     """Return the manifest of cases that lie in a folder."""
     documents = _documents(folder, cases)
-    checkers = [case.checkers for case in cases]
     return Recording(
         target=RecordedTarget(plan.goal_file, plan.qualname, plan.definition.line),
         module=recorded.summary.module,
@@ -96,7 +94,7 @@ def recording_of(
         coverage=covered,
         cases=tuple(cases),
         support={SUPPORT: resources.support_digest()},
-        helpers=digests(plan.job.helpers, [document for pair in documents for document in pair], checkers),
+        helpers=digests(plan.job.helpers, [document for pair in documents for document in pair]),
         cuda_as_cpu=plan.job.options.cuda_as_cpu,
         options=options,
     )
@@ -188,7 +186,6 @@ def write_page(
         cases=cases,
         support=SUPPORT.removesuffix(".py"),
         fixtures=FIXTURES if FIXTURES in recording.helpers else "",
-        custom=CHECKERS if CHECKERS in recording.helpers else "",
         cuda_as_cpu=recording.cuda_as_cpu,
     )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,11 @@ from lmr_author.core.texts import printable
 MOST_FILES = 12
 MOST_BYTES = 1024 * 1024
 MOST_ENTRIES = 200
-"""Limits of what is read: the files belong to strangers. A longer list is a paper's bibliography."""
+MOST_CHARACTERS = 256 * 1024
+"""Limits of what is read: the files belong to strangers. A longer list is a paper's bibliography.
+
+That of characters is of BibTeX: text that only looks like it takes the parser half a minute a megabyte.
+"""
 
 _CITING_FILE = re.compile(r"^(readme|citation|citing)(\.(md|rst|txt|bib|tex|cff))?$|\.bib$", re.I)
 _PREPRINT = re.compile(r"\barxiv\b|\bcorr\b|preprint", re.I)
@@ -116,14 +120,15 @@ def _of_cff(work: Mapping[str, Any], name: str, *, software: bool) -> Citation:
 
 def read_bibtex(text: str, name: str) -> list[Citation]:
     """Return the entries of BibTeX that a text contains, in a file of its own or within a README."""
+    # Not at the top: most commands read no citations.
+    from bibtexparser.entrypoint import parse_string
+
+    logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)  # it warns of what only looks like an entry
     citations: list[Citation] = []
-    for match in re.finditer(r"@([A-Za-z]+)\s*\{[^{}=,@]{0,200},", text):
-        kind = match[1].lower()
-        if kind not in ("comment", "string", "preamble") and len(citations) < MOST_ENTRIES:
-            fields = {key.lower(): value for key, value in _fields(text, match.end())}
-            line = text.count("\n", 0, match.start()) + 1
-            source = f"{name}, line {line}"
-            citations.append(_of_bibtex(fields, source, software=kind in ("software", "manual")))
+    for block in parse_string(text[:MOST_CHARACTERS], parse_stack=[]).entries[:MOST_ENTRIES]:
+        fields = {field.key.lower(): field.value.strip('"') for field in block.fields}
+        source = f"{name}, line {(block.start_line or 0) + 1}"
+        citations.append(_of_bibtex(fields, source, software=block.entry_type in ("software", "manual")))
     return citations
 
 
@@ -134,35 +139,6 @@ def _read_links(text: str, name: str) -> Iterator[Citation]:
             line = text.count("\n", 0, match.start()) + 1
             title = printable(match[1].strip("*_ "), 300)
             yield Citation(f"{name}, line {line}", title, url=match[2], is_link=True)
-
-
-def _fields(text: str, at: int) -> Iterator[tuple[str, str]]:
-    """Yield the fields of a BibTeX entry, with braces and LaTeX; what follows a broken field is left out."""
-    name = re.compile(r"[\s,]*([A-Za-z][\w-]{0,40})\s*=\s*")
-    while field := name.match(text, at):
-        at = field.end()
-        if text[at : at + 1] == "{":
-            end = _closing(text, at)
-        elif text[at : at + 1] == '"':
-            quoted = re.compile(r'"(?:[^"\\]|\\.){0,5000}"', re.S).match(text, at)
-            end = quoted.end() if quoted else 0
-        else:
-            bare = re.compile(r"[\w.-]{1,100}").match(text, at)
-            end = bare.end() if bare else 0
-        if not end:
-            return
-        yield field[1], text[at:end].strip('"')
-        at = end
-
-
-def _closing(text: str, at: int) -> int:
-    """Return the place behind the brace that closes the one at ``at``; 0 where none does."""
-    depth = 0
-    for brace in re.compile(r"\\.|[{}]", re.S).finditer(text, at, at + 5000):
-        depth += {"{": 1, "}": -1}.get(brace[0], 0)
-        if depth == 0:
-            return brace.end()
-    return 0
 
 
 def _of_bibtex(fields: Mapping[str, str], source: str, *, software: bool) -> Citation:
@@ -205,29 +181,14 @@ def _address(url: str, doi: str, *texts: str) -> str:
     return f"https://arxiv.org/abs/{preprint[1]}" if preprint else ""
 
 
-_ACCENTS = {
-    "`": "\u0300", "'": "\u0301", "^": "\u0302", "~": "\u0303", "=": "\u0304", "u": "\u0306", ".": "\u0307",
-    '"': "\u0308", "r": "\u030a", "H": "\u030b", "v": "\u030c", "c": "\u0327", "k": "\u0328", "d": "\u0323",
-}  # fmt: skip
-_LETTERS = {
-    "ss": "ß", "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "ae": "æ", "AE": "Æ", "oe": "œ", "aa": "å", "AA": "Å",
-    "i": "i", "j": "j",
-}  # fmt: skip
-
-
 def plain_latex(text: str) -> str:
     """Return a BibTeX value as text on one line: accents as letters, without braces and commands."""
+    from pylatexenc.latex2text import LatexNodes2Text
 
-    def accented(match: re.Match[str]) -> str:
-        letter = (match["letter"] or match["braced"]).removeprefix("\\")
-        return unicodedata.normalize("NFC", letter + _ACCENTS[match["mark"] or match["word"]])
-
-    letter = r"(?:\{\s*(?P<braced>\\?[A-Za-z])\s*\}|(?P<letter>\\?[A-Za-z]))"
-    text = re.sub(
-        rf"\\(?:(?P<mark>[`'^~=.\"])\s*|(?P<word>[uvHckdr])(?:\s+|(?=\{{))){letter}", accented, text
-    )
-    text = re.sub(r"\\(ss|ae|AE|oe|aa|AA|[oOlLij])(?![A-Za-z])\s*", lambda match: _LETTERS[match[1]], text)
-    text = re.sub(r"\\([&%_#$])", r"\1", text)
-    text = re.sub(r"\\[A-Za-z]+\s*", "", text)
-    plain = re.sub(r"[{}]", "", text).replace("~", " ").replace("---", "–").replace("--", "–")
-    return printable(re.sub(r"\$([^$]*)\$", r"\1", plain), 300)
+    # Titles and addresses have no comments and no columns; an address would get angle brackets.
+    text = re.sub(r"\\url(?![A-Za-z])|(?<!\\)(?=[%&])", lambda match: "" if match[0] else "\\", text[:5000])
+    try:
+        text = LatexNodes2Text(math_mode="text").latex_to_text(text)
+    except Exception:  # what strangers write meets its defects: an IndexError, a RecursionError
+        pass
+    return printable(text, 300)

@@ -19,19 +19,19 @@ from lmr_author.core.task.record import Count, Digest, Index, Record, Text, Time
 MANIFEST = "recording.json"
 SUPPORT = "lmr_support.py"
 """File beside the tests with what those need whose values are more than tensors, arrays and plain containers."""
-FIXTURES, CHECKERS = "fixtures.py", "checkers.py"
-"""Files beside the tests that the annotator may write: what builds objects, and what compares parts."""
+FIXTURES = "fixtures.py"
+"""File beside the tests that the annotator may write: what builds objects."""
 FIXTURE_FILES = "fixture_files"
 """The folder beside them with what the fixtures read."""
 
-_HELPERS = {"propertyNames": {"pattern": rf"^(fixtures\.py|checkers\.py|{FIXTURE_FILES}/.+)$"}}
+_HELPERS = {"propertyNames": {"pattern": rf"^(fixtures\.py|{FIXTURE_FILES}/.+)$"}}
 _CHECKER = {
     "required": ["kind"],
     "properties": {
         "kind": {
             "title": "Kind",
             "minLength": 1,
-            "description": "exact, allclose, set, custom or ignore.",
+            "description": "exact, allclose, set or ignore.",
         },
         "rtol": {
             "title": "Relative tolerance",
@@ -49,11 +49,6 @@ _CHECKER = {
             "title": "Reason",
             "type": "string",
             "description": "why the part is compared like this, or is not.",
-        },
-        "function": {
-            "title": "Function",
-            "type": "string",
-            "description": "function of unit_test/checkers.py (custom).",
         },
     },
 }

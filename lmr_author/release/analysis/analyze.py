@@ -20,13 +20,11 @@ from lmr_author.release.analysis.tables import Cell, Table
 from lmr_author.release.reporting.page import render
 from lmr_author.release.review.score import grades_of_predictions
 
-NO_FIGURES = "no pictures of the figures: they need Matplotlib (pip install matplotlib)"
+TABLES_ONLY = "no regression and no pictures of the figures: they need `pip install 'lmr-author[analysis]'`"
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """A finished analysis: its folder and its tables, and remarks about the data."""
-
     folder: Path
     tables: tuple[Table, ...]
     remarks: tuple[str, ...]
@@ -69,11 +67,12 @@ def analyze(
             categories[problem] = implementation.category
             if measured := properties(task, info, implementation):
                 measures[problem] = measured
+    is_extra_there = all(importlib.util.find_spec(name) for name in ("matplotlib", "statsmodels"))
     made = (
         tables.main_results(observed.items, problems),
         tables.unjudged(observed.items),
         tables.by_input(observed.items, problems),
-        regression(observed.items, measures),
+        *([regression(observed.items, measures)] if is_extra_there else []),
         tables.binary(observed.items),
         tables.by_category(observed.items, problems, categories),
         tables.action_shares(observed.items),
@@ -81,22 +80,22 @@ def analyze(
         tables.error_classes(observed.items),
         tables.agreements(observed.items),
     )
-    can_draw = importlib.util.find_spec("matplotlib") is not None
-    remarks = (*_remarks(observed, problems), *(() if can_draw else (NO_FIGURES,)))
-    _write(out, made, remarks, can_draw)
+    remarks = (*_remarks(observed, problems), *(() if is_extra_there else (TABLES_ONLY,)))
+    _write(out, made, remarks, is_extra_there)
     return Analysis(out, made, remarks)
 
 
 def _write(out: Path, made: Sequence[Table], remarks: Sequence[str], can_draw: bool) -> None:
+    pictures: dict[str, bytes] = {}
     with files.staged_folder(out) as staging:
         for table in made:
             files.write_text(staging / f"{table.name}.csv", as_csv(table))
             files.write_text(staging / f"{table.name}.tex", as_latex(table))
-            if can_draw:
-                draw(table, staging)
+            if can_draw and (picture := draw(table, staging)):
+                pictures[table.name] = picture.read_bytes()
         lines = ["# Results", "", *(f"- {remark}" for remark in remarks), "", *map(as_markdown, made)]
         files.write_text(staging / "results.md", "\n".join(lines))
-        page = render("analysis.html.j2", {"tables": made, "remarks": remarks})
+        page = render("analysis.html.j2", {"tables": made, "remarks": remarks, "pictures": pictures})
         files.write_bytes(staging / "results.html", page.encode("utf-8", "replace"))
 
 
@@ -125,12 +124,10 @@ def _remarks(observed: Observations, problems: set[tuple[str, int]]) -> tuple[st
 
 
 def as_csv(table: Table) -> str:
-    """Format a table as CSV."""
     return quoting.csv_rows([table.columns, *table.rows])
 
 
 def as_markdown(table: Table) -> str:
-    """Format a table as Markdown, with its title and note."""
     rows = [[quoting.markdown(_shown(cell)) for cell in row] for row in table.rows]
     lines = [f"## {table.title}", "", *([table.note, ""] if table.note else [])]
     if rows:
@@ -142,8 +139,6 @@ def as_markdown(table: Table) -> str:
 
 
 def as_latex(table: Table) -> str:
-    """Format a table as LaTeX (booktabs)."""
-
     def line(cells: Sequence[Cell]) -> str:
         return " & ".join(quoting.latex(_shown(cell)) for cell in cells) + r" \\"
 

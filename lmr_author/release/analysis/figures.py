@@ -58,14 +58,14 @@ def panels(table: Table) -> list[Panel]:
     return made
 
 
-def draw(table: Table, folder: Path) -> None:
+def draw(table: Table, folder: Path) -> Path | None:
     """Write ``NAME.svg`` and ``NAME.png``; the same table gives the same bytes. Needs Matplotlib.
 
-    Does nothing for a table that is no figure, or is empty.
+    Returns the PNG; None for a table that is no figure, or is empty.
     """
     shown = panels(table)
     if not shown:
-        return
+        return None
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -80,7 +80,9 @@ def draw(table: Table, folder: Path) -> None:
         for panel, ax in zip(shown, axes[:, 0], strict=True):
             _draw_panel(panel, ax)
         figure.savefig(folder / f"{table.name}.svg", metadata={"Date": None})
-        figure.savefig(folder / f"{table.name}.png", dpi=200, metadata={"Software": None})
+        picture = folder / f"{table.name}.png"
+        figure.savefig(picture, dpi=200, metadata={"Software": None})
+    return picture
 
 
 def _draw_panel(panel: Panel, ax: Any) -> None:

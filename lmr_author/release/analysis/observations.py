@@ -81,17 +81,14 @@ class Observation:
 
     @property
     def key(self) -> Key:
-        """The answer that this is about."""
         return Key.of(self)
 
     @property
     def is_tested(self) -> bool:
-        """True where a unit test has judged it."""
         return self.outcome not in ("", UNJUDGED)
 
     @property
     def problem(self) -> tuple[str, int]:
-        """The implementation that this is about."""
         return self.task, self.index
 
     @property

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
+import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from statistics import mean
+from typing import Any
 
 import numpy
 
@@ -20,8 +21,6 @@ from lmr_author.release.analysis.tables import Cell, Table
 
 FEATURES = ("average directory depth", "average branch factor", "goal file length")
 DUMMIES = ("model", "setting", "agent")
-STEPS = 50
-"""Newton steps; a regression that needs more has separable data and no finite solution."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,6 @@ def properties(task: Task, info: TaskInfo, implementation: Implementation) -> Pr
 
 
 def _shape(repository: Path) -> tuple[float, float]:
-    """Return mean depth of files and folders, and mean number of subfolders where there are any."""
     depths: list[int] = []
     folders: set[PurePosixPath] = set()
     for path in files.walk(repository):
@@ -68,7 +66,7 @@ def _shape(repository: Path) -> tuple[float, float]:
 def regression(observations: Sequence[Observation], measures: Mapping[tuple[str, int], Properties]) -> Table:
     """Return the paper's Table 5: success against the properties of the task, with dummies for model and setting.
 
-    Answers to one task are not independent: standard errors are clustered by task.
+    Needs statsmodels. Answers to one task are not independent: standard errors are clustered by task.
     """
     used = [answer for answer in observations if answer.problem in measures and answer.is_tested]
     if not used:
@@ -80,11 +78,11 @@ def regression(observations: Sequence[Observation], measures: Mapping[tuple[str,
     fitted = fit(numpy.column_stack(columns), success, [answer.task for answer in used])
     if fitted is None:
         return _table([], "No solution: a variable is constant or decides alone, or there is one task only")
-    rows: list[tuple[Cell, ...]] = []
-    for name, value, error in zip(names, *fitted, strict=True):
-        z = value / error if error else math.inf
-        p = math.erfc(abs(z) / math.sqrt(2))
-        rows.append((name, round(value, 4), round(error, 4), round(z, 2), round(p, 4)))
+    estimates = zip(names, fitted.params, fitted.bse, fitted.tvalues, fitted.pvalues, strict=True)
+    rows = [
+        (name, round(float(value), 4), round(float(error), 4), round(float(z), 2), round(float(p), 4))
+        for name, value, error, z, p in estimates
+    ]
     baseline = " ".join(filter(None, (min(getattr(answer, kind) for answer in used) for kind in DUMMIES)))
     note = (
         f"{len(used)} answers to {counted(len({answer.task for answer in used}), 'task')}; the baseline is {baseline}; "
@@ -126,50 +124,27 @@ def _table(rows: Sequence[tuple[Cell, ...]], note: str) -> Table:
     return Table("table5-regression", "Logistic regression of success (Table 5)", columns, tuple(rows), note)
 
 
-def fit(
-    variables: numpy.ndarray, success: numpy.ndarray, clusters: Sequence[str]
-) -> tuple[list[float], list[float]] | None:
-    """Fit a logistic regression by Newton's method.
+def fit(variables: numpy.ndarray, success: numpy.ndarray, clusters: Sequence[str]) -> Any:
+    """Fit a logistic regression with standard errors that are robust to clusters (needs statsmodels).
 
     Args:
         variables: shape (answers, variables), the first column all ones.
         success: shape (answers,), 0 or 1.
         clusters: names of the groups within which answers depend on one another.
 
-    Returns coefficients, and standard errors that are robust to clusters; None without a finite solution.
+    Returns statsmodels' results; None without a finite solution.
     """
-    spread = variables.std(axis=0)
-    spread[0] = 1.0
-    if (spread == 0).any():
+    from statsmodels.discrete.discrete_model import Logit
+
+    names, members = numpy.unique(numpy.array(clusters), return_inverse=True)
+    if len(names) < 2 or numpy.linalg.matrix_rank(variables) < variables.shape[1]:
         return None
-    scaled = variables / spread
-    values = numpy.zeros(scaled.shape[1])
-    for _ in range(STEPS):
-        chance = 1 / (1 + numpy.exp(-numpy.clip(scaled @ values, -30, 30)))
-        information = scaled.T @ (scaled * (chance * (1 - chance))[:, None])
-        if numpy.linalg.cond(information) > 1e12:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of separable data; it says so by not converging, too
+        try:
+            fitted = Logit(success, variables).fit(
+                disp=False, cov_type="cluster", cov_kwds={"groups": members}
+            )
+        except numpy.linalg.LinAlgError:
             return None
-        step = numpy.linalg.solve(information, scaled.T @ (success - chance))
-        values = values + step
-        if numpy.abs(step).max() < 1e-9:
-            covariance = _clustered(scaled * (success - chance)[:, None], information, clusters)
-            if covariance is None:
-                return None
-            return (values / spread).tolist(), (numpy.sqrt(numpy.diag(covariance)) / spread).tolist()
-    return None
-
-
-def _clustered(
-    scores: numpy.ndarray, information: numpy.ndarray, clusters: Sequence[str]
-) -> numpy.ndarray | None:
-    """Return the sandwich estimate with the correction for few clusters that Stata and statsmodels use."""
-    count, variables = scores.shape
-    names, member = numpy.unique(numpy.array(clusters), return_inverse=True)
-    if len(names) < 2:
-        return None
-    sums = numpy.zeros((len(names), variables))
-    numpy.add.at(sums, member, scores)
-    inverse = numpy.linalg.inv(information)
-    few = len(names) / (len(names) - 1) * (count - 1) / (count - variables)
-    covariance: numpy.ndarray = few * inverse @ (sums.T @ sums) @ inverse
-    return covariance
+    return fitted if fitted.mle_retvals["converged"] else None

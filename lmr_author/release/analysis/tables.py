@@ -42,17 +42,13 @@ class Bars:
 
 @dataclass(frozen=True)
 class Table:
-    """A table: its file name, title, columns and rows, and how it is drawn, if it is a figure.
-
-    ``chart`` is the column that the page draws as bars, if any.
-    """
+    """A table: its file name, title, columns and rows, and how it is drawn, if it is a figure."""
 
     name: str
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
-    chart: str = ""
     bars: Bars | None = None
 
 
@@ -73,12 +69,10 @@ class Accuracy:
 
     @property
     def share(self) -> float | None:
-        """The share of samples that pass, by problem."""
         return self.rate.share if self.rate else None
 
 
 def groups(observations: Iterable[Observation]) -> dict[Group, list[Observation]]:
-    """Sort observations by model, agent, setting and input."""
     grouped: dict[Group, list[Observation]] = defaultdict(list)
     for observation in observations:
         grouped[observation.group].append(observation)
@@ -121,9 +115,7 @@ def main_results(observations: Sequence[Observation], problems: set[tuple[str, i
         "Missing results count as failed; unjudged answers do not count. Several samples of a problem are averaged. "
         "Interval: 95 %, clustered by problem."
     )
-    return Table(
-        "table2-results", "Results by model and setting (Table 2)", columns, tuple(rows), note, "unit test %"
-    )
+    return Table("table2-results", "Results by model and setting (Table 2)", columns, tuple(rows), note)
 
 
 def unjudged(observations: Sequence[Observation]) -> Table:
@@ -188,7 +180,6 @@ def by_category(
         "Problems by category (Figure 2)",
         columns,
         tuple(rows),
-        chart="problems",
         bars=Bars("category", ("problems",), "problems"),
     )
 
@@ -238,7 +229,6 @@ def error_classes(observations: Sequence[Observation]) -> Table:
         "Classes of errors (Figure 7)",
         ("error class", "model", "answers"),
         rows,
-        chart="answers",
         bars=Bars("error class", ("answers",), "answers", by="model"),
     )
 
@@ -278,7 +268,6 @@ def agreements(observations: Sequence[Observation]) -> Table:
 
 
 def interval(measured: Accuracy) -> tuple[Cell, Cell, Cell]:
-    """Return accuracy, and the ends of its interval, in per cent."""
     rate = measured.rate
     return (percent(rate.share), percent(rate.low), percent(rate.high)) if rate else (None, None, None)
 

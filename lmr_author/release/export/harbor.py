@@ -25,7 +25,7 @@ from lmr_author.release.export.options import Exportable, ExportOptions
 from lmr_author.release.export.output import render
 from lmr_author.runtime.environment.versions import find_versions, in_words
 from lmr_author.runtime.probe import definitions
-from lmr_author.runtime.replay import judging, replaying, staging
+from lmr_author.runtime.replay import replaying, staging
 
 CASE_SECONDS = 60.0
 SCRIPT_SECONDS = 600
@@ -164,10 +164,6 @@ def _write_probe(
     for case in recording.cases:
         for path in (folder / case.name).glob("expected.*"):
             files.write_bytes(tests / "expected" / case.name / path.name, path.read_bytes())
-    if any(judging.functions_of(case.checkers) for case in recording.cases):
-        checkers = recorded.helper(folder, recording, recorded.CHECKERS)
-        if checkers is not None:
-            shutil.copyfile(checkers, tests / recorded.CHECKERS)
     plan = replaying.ReplayPlan.of(recording, folder, recording.target.line, CASE_SECONDS)
     job = tests / "job"
     job.mkdir()

@@ -132,10 +132,8 @@ class RecordPart:
         examples: calls written out, as f(torch.randn(4)).
         cases: cases to keep, more where each helps; null for a few dozen where calls are small and fast.
         seconds: time limit of the command.
-        max_mb: largest recorded call, in MB.
         gradients: compare gradients, too.
         in_place: an implementation has to change the arguments that the golden changes.
-        files: compare the files that a call writes.
         checks: PATH=KIND, how parts of the outcome are compared.
         cuda_as_cpu: run code that insists on a GPU on the CPU.
     """
@@ -145,10 +143,8 @@ class RecordPart:
     examples: tuple[str, ...] = ()
     cases: Annotated[int, msgspec.Meta(ge=1, le=50)] | None = None
     seconds: Annotated[float, msgspec.Meta(ge=1, le=1e7)] = 600.0
-    max_mb: Annotated[float, msgspec.Meta(gt=0, le=1e6)] = 8.0
     gradients: bool = False
     in_place: bool | None = None
-    files: bool = False
     checks: tuple[str, ...] = ()
     cuda_as_cpu: bool = False
 

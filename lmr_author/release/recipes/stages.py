@@ -20,7 +20,7 @@ from lmr_author.core.repo.git import Commit, commit_folder
 from lmr_author.core.task import Progress, Severity, Target, Task, provenance
 from lmr_author.core.task.equivalents import EquivalentMutants
 from lmr_author.core.task.provenance import RemovedFile
-from lmr_author.core.task.recording import CHECKERS, FIXTURES
+from lmr_author.core.task.recording import FIXTURES
 from lmr_author.proof.evaluation import accepting, evaluate
 from lmr_author.proof.evaluation.candidates.results import CandidateResult
 from lmr_author.proof.evaluation.candidates.run import score
@@ -170,8 +170,7 @@ def record_calls(build: Build, made: Made) -> Made:
     if (path / EQUIVALENT).is_file():
         with in_field(build.folder, EQUIVALENT):
             accepting.accept_again(task, EquivalentMutants.read(path / EQUIVALENT).accepted)
-    for name in (FIXTURES, CHECKERS):
-        _beside(path / name, task.unit_test_folder(info) / name)
+    _beside(path / FIXTURES, task.unit_test_folder(info) / FIXTURES)
     for implementation in info.implementations:
         files.remove(task.recording(info, implementation.index))
         task.unit_test(info, implementation).unlink(missing_ok=True)

@@ -15,7 +15,7 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Implementation, Task, TaskInfo, equivalents, provenance
 from lmr_author.core.task.equivalents import EquivalentMutants
 from lmr_author.core.task.provenance import Provenance
-from lmr_author.core.task.recording import CHECKERS, FIXTURES, load
+from lmr_author.core.task.recording import FIXTURES, load
 from lmr_author.release.recipes.made import ACCEPTED, EQUIVALENT
 from lmr_author.release.recipes.paths import MOST_BYTES
 from lmr_author.release.recipes.recipe import (
@@ -79,9 +79,8 @@ def write(task: Task, out: Path, here: Path) -> Written:
         )
         for part in targets:
             _copy_driver(task, info, part.record, here, folder, remarks)
-        unit_test = task.unit_test_folder(info)
-        helpers = {name: unit_test / name for name in (FIXTURES, CHECKERS)}
-        for name, path in {ACCEPTED: task.accepted_path, **helpers}.items():
+        fixtures = task.unit_test_folder(info) / FIXTURES
+        for name, path in ((ACCEPTED, task.accepted_path), (FIXTURES, fixtures)):
             if path.is_file():
                 files.write_bytes(folder / name, foreign.read(path, MOST_BYTES))
         if accepted := equivalents.load(task).accepted:

@@ -1,5 +1,5 @@
-"""``python FOLDER record CONFIG -- COMMAND…`` | ``replay REQUEST`` | ``judge REQUEST`` | ``import TREE FILE SECONDS``
-| ``facts``. Also as ``python -m``.
+"""``python FOLDER record CONFIG -- COMMAND…`` | ``replay REQUEST`` | ``import TREE FILE SECONDS`` | ``facts``.
+Also as ``python -m``.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def _read(path: str) -> Any:
     with open(path, encoding="utf-8") as file:
         data = json.load(file)
     base = os.path.dirname(os.path.abspath(path))
-    for holder in (data, *data.get("variants", ()), *data.get("items", ())):
-        for key in ("tree", "out", "inputs", "checkers", "fixtures", "source", "expected", "actual"):
+    for holder in (data, *data.get("variants", ())):
+        for key in ("tree", "out", "inputs", "fixtures", "source"):
             if holder.get(key):
                 holder[key] = os.path.normpath(os.path.join(base, holder[key]))
     return data
@@ -45,7 +45,6 @@ def _facts() -> int:
 
 _VERBS: Dict[str, Tuple[int, Callable[..., Any]]] = {
     "replay": (1, lambda request: _load("replayer").replay(_read(request))),
-    "judge": (1, lambda request: _load("judge").judge(_read(request))),
     "import": (3, lambda tree, file, seconds: _load("drivers").try_import(tree, file, float(seconds))),
     "facts": (0, _facts),
 }

@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Op
 from .objects import library
 
 CLOSURE, GLOBAL, MODE, RANDOM = "@closure ", "@global ", "@mode", "@random"
-GRADIENTS, ITEMS, FILES = "@gradients", "@items", "@files"
+GRADIENTS, ITEMS = "@gradients", "@items"
 """Parts of the inputs beside the arguments; the first two begin the name of a free variable, of a global."""
 VALUE, RAISED, EXHAUSTED, RETURNED = "value", "@raised", "@exhausted", "@returned"
 """Parts of the outcome; a generator's value is the list of its items."""
@@ -32,7 +32,6 @@ class Setting(NamedTuple):
     states: Dict[str, Any]
     gradients: bool
     most: int
-    files: Optional[List[str]]
 
 
 def take_setting(inputs: Dict[str, Any]) -> Setting:
@@ -43,7 +42,6 @@ def take_setting(inputs: Dict[str, Any]) -> Setting:
         states,
         inputs.pop(GRADIENTS, False) is True,
         inputs.pop(ITEMS, ITEM_LIMIT),
-        inputs.pop(FILES, None),
     )
 
 

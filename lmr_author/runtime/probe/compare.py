@@ -20,7 +20,7 @@ from .arrays import (
     native,
     scalar_mismatch,
 )
-from .calling import EXHAUSTED, FILES, GRAD, GRADIENTS, RAISED, RETURNED, VALUE
+from .calling import EXHAUSTED, GRAD, GRADIENTS, RAISED, RETURNED, VALUE
 from .document import (
     FIELDS,
     FLAG,
@@ -43,8 +43,6 @@ MOST_UNORDERED = 2000
 """Most items that are matched each with each; more of them would take too long."""
 MOST_MATCHING = 200_000
 """Most pairs of values that are compared in vain to match items: a document may be made to take for ever."""
-SKIPPED = ("ignore", "custom")
-"""Kinds of checkers whose parts are not compared here; functions of the annotator judge those of ``custom``."""
 DEFAULT = "*"
 """Checker of every part that has none of its own, and none above it."""
 CHOSEN = "as the annotator said"
@@ -134,7 +132,6 @@ class Comparison:
         self.matches: _Matches = _Matches() if within is None else within.matches
         self.is_inner = within is not None
         self.most = 1 if self.is_inner else MOST
-        self.left_to_others: Dict[str, Any] = {}
         """Parts that functions of the annotator judge, by their paths."""
         self.differences: List[Difference] = []
         self.seen: Dict[Tuple[Any, ...], Any] = {}
@@ -164,9 +161,7 @@ class Comparison:
         checker = self.checker(path, first)
         if node == {"$": "omitted"} or (path.startswith(GRAD) and self.left_out(path)):
             return
-        skipped = checker.get("kind") in SKIPPED
-        if path in self.checkers and checker.get("kind") == "custom":
-            self.left_to_others[path] = got
+        skipped = checker.get("kind") == "ignore"
         if skipped and not self.below(path):
             return
         e, a = self.expected.open(node), self.actual.open(got)
@@ -187,7 +182,7 @@ class Comparison:
     def values(self, e: Any, a: Any, path: str, first: str, checker: Mapping[str, Any]) -> None:
         """Compare two nodes of one kind."""
         tag = e["$"] if isinstance(e, dict) else ""
-        if checker.get("kind") in SKIPPED:  # only what has a checker of its own is compared, further down
+        if checker.get("kind") == "ignore":  # only what has a checker of its own is compared, further down
             if tag:
                 self.parts(e, a, path)
         elif tag in ("set", "frozenset"):
@@ -208,7 +203,7 @@ class Comparison:
         own = self.nearest(path)
         if own is None and first != path:
             own = self.nearest(first)
-            own = None if own is not None and own.get("kind") in SKIPPED else own
+            own = None if own is not None and own.get("kind") == "ignore" else own
         return self.checkers.get(DEFAULT, {}) if own is None else own
 
     def nearest(self, path: str) -> Optional[Mapping[str, Any]]:
@@ -313,7 +308,7 @@ class Comparison:
     def grads(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
         """Compare the ``.grad`` of two tensors, unless it is left out."""
         checker = self.checkers.get(path) or self.checkers.get(GRADS) or {}
-        if checker.get("kind") in SKIPPED:
+        if checker.get("kind") == "ignore":
             return
         if "grad" in e and "grad" in a:
             self.pair(e["grad"], a["grad"], path)
@@ -325,7 +320,7 @@ class Comparison:
     def left_out(self, path: str) -> bool:
         """Tell whether a part that only one side has is not compared."""
         checker = self.checkers.get(GRADS, {}) if path.startswith(GRAD) else self.checker(path, path)
-        return checker.get("kind") in SKIPPED
+        return checker.get("kind") == "ignore"
 
     def same_data(self, e: Any, a: Any) -> bool:
         """Tell whether two leaves have the very same numbers, written alike: most have, and numpy is not needed."""
@@ -402,7 +397,7 @@ class Comparison:
                 self.as_index(self.actual, a, self.expected, e),
             )
         contradiction = _contradiction(e, a)
-        if contradiction and self.checker(path, path).get("kind") not in SKIPPED:
+        if contradiction and self.checker(path, path).get("kind") != "ignore":
             self.differ(path, contradiction)
             return
         wanted, got = self.steps(e, a, path)
@@ -542,7 +537,7 @@ def _contradiction(e: Dict[str, Any], a: Dict[str, Any]) -> str:
 
 def _is_changed_argument(part: str) -> bool:
     """Tell whether a part of an outcome is an argument, or a free variable: an outcome has those that were changed."""
-    return part not in (VALUE, RAISED, EXHAUSTED, RETURNED, GRADIENTS, FILES)
+    return part not in (VALUE, RAISED, EXHAUSTED, RETURNED, GRADIENTS)
 
 
 def _rows(side: Side, node: Dict[str, Any]) -> List[Any]:

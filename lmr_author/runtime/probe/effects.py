@@ -2,10 +2,10 @@
 
 Inputs: arguments by parameter name, ``@closure NAME`` for free variables, ``@global NAME`` for globals that importing
 the file does not set, and where they matter ``@random`` (states of the random generators that it used), ``@mode``
-(torch's modes), ``@gradients``, ``@items`` (how many were taken of a generator), ``@files`` (folders that it wrote
-into). Outcome: ``value``, or ``@raised`` with the exception's class; each argument that the call changed, as it is
-afterwards, named ``@grad x`` where nothing but ``.grad`` of tensors in it changed; ``@gradients``; ``@files`` (written
-files and their content); ``@exhausted`` and ``@returned`` of a generator, whose ``value`` is the list of its items.
+(torch's modes), ``@gradients``, ``@items`` (how many were taken of a generator). Outcome: ``value``, or ``@raised``
+with the exception's class; each argument that the call changed, as it is afterwards, named ``@grad x`` where nothing
+but ``.grad`` of tensors in it changed; ``@gradients``; ``@exhausted`` and ``@returned`` of a generator, whose
+``value`` is the list of its items.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import inspect
 from typing import Any, Callable, Dict, Optional, Tuple
 
 from .calling import (
-    FILES,
     GLOBAL,
     GRAD,
     GRADIENTS,
@@ -28,7 +27,6 @@ from .compare import GRADS, Comparison
 from .document import Document
 from .objects import load_helper
 from .sides import Live, Stored
-from .written import Written
 
 VALUE_ARGUMENT = "@argument value"
 """The part of an outcome that is an argument named as the returned value is."""
@@ -83,7 +81,6 @@ class Outcome:
         document: the same before the call.
         fixture_of: object and path → its fixture, or None.
         gradients: whether gradients belong to the outcome.
-        written: the files that the call writes, where they belong to the outcome.
     """
 
     def __init__(
@@ -92,10 +89,9 @@ class Outcome:
         document: Document,
         fixture_of: Optional[Callable[[Any, str], Optional[str]]] = None,
         gradients: bool = False,
-        written: Optional[Written] = None,
     ) -> None:
         self.parts, self.document, self.fixture_of = parts, document, fixture_of
-        self.gradients, self.written = gradients, written
+        self.gradients = gradients
 
     @property
     def live(self) -> Live:
@@ -104,12 +100,8 @@ class Outcome:
         return Live() if fixture_of is None else Live(lambda value: fixture_of(value, ""))
 
     def changes(self, function: Any) -> Dict[str, Any]:
-        """Return the parts that differ from before, as they are now, and the files that were written."""
+        """Return the parts that differ from before, as they are now."""
         effects: Dict[str, Any] = {}
-        if self.written is not None:
-            self.written.stop()
-            contents = self.written.contents()
-            effects = {FILES: contents} if contents else {}
         now = dict(self.parts)
         now.update({name: value for name, value in closure(function).items() if name in now})
         before = Stored(self.document)

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any, Dict, Iterable, List, Optional
 
-from .calling import EXHAUSTED, FILES, GRADIENTS, RETURNED, VALUE
+from .calling import EXHAUSTED, GRADIENTS, RETURNED, VALUE
 from .document import DEFAULT_LIMIT, Buffer, Document, Omitted, TooLarge, Unstorable, walk
 from .effects import VALUE_ARGUMENT, Fixtures, Outcome
 from .encoding import encode
@@ -94,9 +94,7 @@ class Inputs(Outcome):
 
 def changed_parts(inputs: Document, expected: Document) -> List[str]:
     """Return the names under which an outcome has arguments and free variables that the call changed."""
-    names = [
-        VALUE_ARGUMENT if name == VALUE else name for name in inputs.tree if name not in (GRADIENTS, FILES)
-    ]
+    names = [VALUE_ARGUMENT if name == VALUE else name for name in inputs.tree if name != GRADIENTS]
     return [name for name in names if name in expected.tree]
 
 

@@ -18,7 +18,6 @@ from typing import Any, Callable, Dict, FrozenSet, List, Optional, Set, Tuple
 from . import facts, objects
 from .calling import (
     EXHAUSTED,
-    FILES,
     GLOBAL,
     GRAD,
     GRADIENTS,
@@ -44,7 +43,6 @@ from .outcome import Inputs, RecordedFixtures, changed_parts
 from .pool import Pool, PooledCall
 from .traits import Trait, describe_call, outcome_trait
 from .watching import wrap
-from .written import Written
 
 DEFAULTS = {
     "max_bytes": 64 * 1024 * 1024,
@@ -80,7 +78,6 @@ class Recorder:
         self._kinds: Optional[Dict[str, type]] = None
         self.gradients = bool(config.get("gradients"))
         self.globals = tuple(config.get("globals") or ())
-        self.files = bool(config.get("files"))
         self.hook = Hook(goal, config["qualname"], config.get("line") or 0, self.register)
         self.modules: List[str] = []
         self.local = threading.local()
@@ -260,7 +257,6 @@ class Call:
         self._random: Dict[str, Any] = {}
         self._mode: Dict[str, Any] = {}
         self._watch = facts.Stopwatch()
-        self._written: Optional[Written] = None
 
     def look(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
         """Copy the inputs."""
@@ -275,9 +271,6 @@ class Call:
             self._inputs = self.recorder.take(self.function, arguments)
             self._names = names_used(self.function, next(iter(arguments.values()), None))
             self._mode, self._random = mode(), random_states()
-            self._written = Written(arguments.values()).start()
-            if self.recorder.files:
-                self._inputs.written = self._written
 
         self._guarded(copy)
         self._watch = facts.Stopwatch()
@@ -298,7 +291,6 @@ class Call:
     def pause(self, paused: bool) -> None:
         """Say that the driver has the turn, between two items of a generator, or the call again."""
         self.recorder.local.active = not paused
-        Written.watching = None if paused else self._written
 
     def item(self, value: Any) -> None:
         """Note an item that a generator yielded."""
@@ -328,8 +320,6 @@ class Call:
     def _end(self, outcome: Callable[[Inputs], Document]) -> None:
         seconds = self._watch.seconds()
         try:
-            if self._written is not None:
-                self._written.stop()
             self.hits = frozenset(self.recorder.hook.hits)
             inputs = self._inputs
             self.recorder.ended(self.hits, inputs is not None)
@@ -348,8 +338,6 @@ class Call:
         more: Dict[str, Any] = {MODE: self._mode, RANDOM: used, GRADIENTS: inputs.gradients}
         if expected.tree.get(EXHAUSTED) is False:
             more[ITEMS] = len(self.items)
-        if inputs.written is not None:
-            more[FILES] = inputs.written.folders
         inputs.document.tree.update(
             {name: encode(value).tree for name, value in more.items() if value not in ({}, False)}
         )
@@ -358,10 +346,8 @@ class Call:
         self.recorder.keep(self, inputs.document, expected, meta)
 
     def _uncompared(self, expected: Document) -> Dict[str, List[str]]:
-        """Return the effects of the call that its outcome does not hold: files, and parts without a form."""
+        """Return the effects of the call that its outcome does not hold: parts without a form."""
         effects = {"parts": [part.path for part in expected.omitted if part.path.startswith(VALUE)]}
-        if self._written is not None and not self.recorder.files:
-            effects["files"] = self._written.names()
         return {kind: names for kind, names in effects.items() if names}
 
     def _meta(self, inputs: Document, expected: Document, seconds: float) -> Dict[str, Any]:

@@ -18,7 +18,6 @@ from .calling import (
 from .decoding import decode
 from .document import BadDocument, Document, TooLarge, Unstorable
 from .effects import Fixtures, Outcome
-from .written import Written, room_to_write
 
 
 class Repeated(NamedTuple):
@@ -67,13 +66,12 @@ def repeat(
     except Exception as error:
         return Repeated("bad-inputs", error=error)
     before = {name: node for name, node in inputs.tree.items() if name in values}
-    with room_to_write(setting.files), applied(setting.modes):
+    with applied(setting.modes):
         taken = take(
             values,
             Document(before, inputs.buffers),
             fixture_of=built.named,
             gradients=setting.gradients,
-            written=None if setting.files is None else Written(values.values()).start(),
         )
         restore_random(setting.states)
         begin()

@@ -19,7 +19,6 @@ from typing import Any, Dict, Mapping, Optional
 
 from .calling import EXHAUSTED, VALUE
 from .compare import MOST, Comparison
-from .custom import load_checkers, verdict
 from .definitions import closure_factory, definitions
 from .document import Document, read
 from .effects import Outcome
@@ -117,15 +116,13 @@ class Compared(Outcome):
         self.comparison.pair(wanted, got, "")
 
 
-def check(
-    target: Target, case: Any, checkers: Mapping[str, Any], fixtures: Any = None, custom: Any = None
-) -> None:
+def check(target: Target, case: Any, checkers: Mapping[str, Any], fixtures: Any = None) -> None:
     """Make a recorded call and compare its outcome. Raises AssertionError with every difference.
 
     Args:
         case: its folder.
         checkers: path → how that part is compared, where not exactly.
-        fixtures, custom: ``unit_test/fixtures.py`` and ``checkers.py``, where they are needed.
+        fixtures: ``unit_test/fixtures.py``, where it is needed.
     """
     expected, compared = read(str(case), "expected"), []
 
@@ -138,14 +135,7 @@ def check(
     shown = "".join(traceback.format_exception(type(raised), raised, raised.__traceback__)) if raised else ""
     problems = ["%s: %s" % (made.status, raised)]
     if compared and made.status in ("returned", "raised"):
-        comparison = compared[0].comparison
-        problems = [str(difference) for difference in comparison.differences[:MOST]]
-        for path, checker in checkers.items():
-            if checker["kind"] == "custom":
-                message = verdict(
-                    load_checkers(custom), checker["function"], expected, comparison.left_to_others, path
-                )
-                problems += ["%s: %s" % (path, message)] if message else []
+        problems = [str(difference) for difference in compared[0].comparison.differences[:MOST]]
     if problems:
         text = "\n  ".join(problems)
         raise AssertionError("%s:\n  %s\n%s" % (os.path.basename(str(case)), text, shown))

@@ -7,7 +7,7 @@ the run does not have, and only the first one about a case counts.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -60,7 +60,6 @@ class ReplayOutcome:
         entered: a statement of the target was executed; proves nothing where the version is not ours, nor do ``hits``.
         file: file that the target's code says it is from.
         hits: the blocks of the target that it executed.
-        judged: path → objection of the annotator's checker to that part; "" for none.
     """
 
     status: Status
@@ -70,7 +69,6 @@ class ReplayOutcome:
     document: Document | None = None
     seconds: float = 0.0
     hits: frozenset[int] = frozenset()
-    judged: Mapping[str, str] = field(default_factory=dict)
 
 
 class _Report(msgspec.Struct, frozen=True):

@@ -22,7 +22,7 @@ from lmr_author.core.texts import printable
 from lmr_author.runtime.probe import checking, compare
 from lmr_author.runtime.probe.document import BadDocument, Document
 from lmr_author.runtime.probe.replayer import LOAD_SECONDS
-from lmr_author.runtime.replay import judging, outcomes
+from lmr_author.runtime.replay import outcomes
 from lmr_author.runtime.replay.outcomes import Replay, ReplayOutcome
 from lmr_author.runtime.replay.patience import Patience
 from lmr_author.runtime.replay.staging import PROBE_ROOT, copy_fixtures, probe_mount
@@ -74,7 +74,6 @@ class ReplayPlan:
         preload: libraries to import before the versions part ways; those that the recorded run used.
         case_seconds: time limit of one call.
         fixtures: ``unit_test/fixtures.py``, when the inputs name fixtures.
-        judging: the parts that checkers of the annotator judge, if any.
         until_lost: skip the remaining cases of a version that timed out or crashed in one, and all versions when
             the first did.
         share: import the installed packages that the first versions import once for all others.
@@ -91,7 +90,6 @@ class ReplayPlan:
     preload: tuple[str, ...] = ()
     case_seconds: float = 60.0
     fixtures: Path | None = None
-    judging: judging.Judging | None = None
     until_lost: bool = False
     share: bool = True
     cuda_as_cpu: bool = False
@@ -105,8 +103,6 @@ class ReplayPlan:
             line: of the target in the tree.
             seconds: time limit of one call.
         """
-        own_checkers = recorded.helper(folder, recording, recorded.CHECKERS)
-        functions = {case.name: judging.functions_of(case.checkers) for case in recording.cases}
         return cls(
             goal_file=recording.target.goal_file,
             qualname=recording.target.qualname,
@@ -118,7 +114,6 @@ class ReplayPlan:
             preload=tuple(name for name in HEAVY if name in recording.versions),
             case_seconds=seconds,
             fixtures=recorded.helper(folder, recording, recorded.FIXTURES),
-            judging=judging.Judging(own_checkers, folder, functions) if own_checkers else None,
             cuda_as_cpu=recording.cuda_as_cpu,
         )
 
@@ -174,8 +169,7 @@ def replay(
     if patience.over and result.stopped:
         result = replace(result, timed_out=True, stopped=False)
     wanted = {(variant.id, case) for variant in variants for case in plan.cases}
-    replayed = outcomes.read(result, wanted)
-    return replayed if plan.judging is None else _judged(sandbox, plan.judging, replayed)
+    return outcomes.read(result, wanted)
 
 
 def most_seconds(plan: ReplayPlan, variants: int) -> float:
@@ -203,9 +197,6 @@ def differences(
         return [outcome.error.text or outcome.status]
     found = compare.compare(expected, outcome.document, checkers)
     texts = [printable(str(difference), MOST_TEXT) for difference in found]
-    for path in judging.functions_of(checkers):
-        message = outcome.judged.get(path, judging.NOT_JUDGED)
-        texts += [printable(f"{path}: {message}", MOST_TEXT)] if message else []
     # A call that raised where it should have returned: the exception explains more than the missing value.
     return [f"raised {outcome.error.text}", *texts] if texts and outcome.error.text else texts
 
@@ -276,19 +267,3 @@ def write_job(
         request["fixtures"] = plan.fixtures.name
     (job / "request.json").write_text(json.dumps(request), encoding="utf-8")
     return f"{INPUTS}/request.json"
-
-
-def _judged(sandbox: Sandbox, judged: judging.Judging, unjudged: Replay) -> Replay:
-    """Add the objections of the annotator's checkers to each outcome."""
-    waiting = [
-        (key, outcome.document)
-        for key, outcome in unjudged.outcomes.items()
-        if outcome.document is not None and judged.functions.get(key[1])
-    ]
-    judged_outcomes = dict(unjudged.outcomes)
-    answers = (
-        judging.judge(sandbox, judged, [(key[1], document) for key, document in waiting]) if waiting else ()
-    )
-    for (key, _), answer in zip(waiting, answers, strict=True):
-        judged_outcomes[key] = replace(judged_outcomes[key], judged=answer)
-    return replace(unjudged, outcomes=judged_outcomes)

@@ -10,7 +10,6 @@ import shutil
 
 from lmr_probe.checking import from_bytes, load, read_frames
 from lmr_probe.compare import compare
-from lmr_probe.custom import load_checkers, verdict
 from lmr_probe.definitions import TargetNotFound, def_line, find
 
 PLACE = "/lmr"
@@ -61,20 +60,18 @@ def differences(tests, output, plan, code):
     for frame in frames:
         if frame.header.get("kind") == "case" and isinstance(frame.header.get("case"), str):
             outcomes.setdefault(frame.header["case"], frame)
-    checkers = os.path.join(tests, "checkers.py")
-    functions = load_checkers(checkers) if os.path.exists(checkers) else {}
     found = []
     for name, rules in plan["cases"].items():
         expected = load(os.path.join(tests, "expected", name), "expected")
         try:
-            problems = _problems(expected, outcomes.get(name), rules, functions)
+            problems = _problems(expected, outcomes.get(name), rules)
         except Exception as error:  # the agent's process chose these bytes
             problems = ["%s: %s" % (type(error).__name__, error)]
         found += ["%s: %s" % (name, problem) for problem in problems[:1]]
     return found
 
 
-def _problems(expected, frame, rules, functions):
+def _problems(expected, frame, rules):
     """Return how one outcome differs from the expected one: [] when it does not."""
     if frame is None:
         return ["the run ended before this case"]
@@ -84,8 +81,4 @@ def _problems(expected, frame, rules, functions):
         return [raised or str(frame.header.get("status"))]
     actual = from_bytes(frame.payload)
     found = [str(item) for item in compare(expected, actual, rules)]
-    for path, rule in rules.items():
-        if rule["kind"] == "custom":
-            message = verdict(functions, rule["function"], expected, actual, path)
-            found += ["%s: %s" % (path, message)] if message else []
     return ["raised " + raised, *found] if found and raised else found
