@@ -146,7 +146,6 @@ class Selection:
         return [str(chosen.target) for chosen in self.chosen if chosen.definition.docstring is not None]
 
     def by_file(self) -> dict[str, list[Chosen]]:
-        """Return the functions of each file."""
         result: dict[str, list[Chosen]] = {}
         for chosen in self.chosen:
             result.setdefault(chosen.path, []).append(chosen)

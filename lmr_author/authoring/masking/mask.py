@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,7 +38,6 @@ from lmr_author.core.task import (
     unit_test_name,
 )
 from lmr_author.core.task.info import AlsoMasked
-from lmr_author.core.texts import listed
 from lmr_author.proof.checks.instruction import GAP
 from lmr_author.proof.context import Proposal, propose
 
@@ -116,7 +114,6 @@ def mask(task: Task, options: MaskOptions, here: Path) -> MaskResult:
     descriptions = describe(task, selection, options)
     changes = _plan(task, selection, along, descriptions)
     remarks = [remark for change in changes for remark in change.remarks]
-    missing = _missing_context(selection, descriptions)
     for change in changes:
         for name, data in change.originals.items():
             original = files.inside(task.root, name)
@@ -135,7 +132,6 @@ def mask(task: Task, options: MaskOptions, here: Path) -> MaskResult:
     moved = leftovers.clean(selection.repository, task.removed_folder, tuple(goal_files))
     for change in changes:
         files.write_bytes(files.inside(selection.repository, change.path), change.masked)
-    remarks += _context_hints(missing, info)
     generated, leaks = leftovers.search_tree(task, entries or info.implementations)
     also = tuple(look_alike.record for look_alike in along)
     return MaskResult(tuple(entries), tuple(sorted({*moved, *generated})), tuple(remarks), leaks, also)
@@ -247,27 +243,6 @@ def likely_category(chosen: Chosen) -> str:
 
 def _proposals(selection: Selection, chosen: Chosen) -> tuple[Proposal, ...]:
     return propose(selection.repository, chosen.module, chosen.definition)
-
-
-def _missing_context(selection: Selection, descriptions: Mapping[str, Described]) -> dict[Target, list[str]]:
-    """Return the files of ``--retrieval auto`` for each function of which nobody said whether it needs a context."""
-    return {
-        chosen.target: [proposal.path for proposal in _proposals(selection, chosen)]
-        for chosen in selection.chosen
-        if descriptions[str(chosen.target)].retrieval is None
-    }
-
-
-def _context_hints(missing: Mapping[Target, Sequence[str]], info: TaskInfo) -> list[str]:
-    hints: list[str] = []
-    for entry in info.implementations:
-        paths = missing.get(entry.target)
-        if paths:
-            which = ["--implementation", str(entry.index)] if len(info.implementations) > 1 else []
-            command = shlex.join(["lmr-author", "set", *which, f"retrieval={','.join(paths)}"])
-            defined = f"names that are used are defined in {listed(list(paths), 4)}"
-            hints.append(f"retrieval_context is empty, and {defined}: `{command}` adds such files")
-    return hints
 
 
 def _entry(task: Task, info: TaskInfo, chosen: Chosen, golden: str, described: Described) -> Implementation:
