@@ -87,7 +87,7 @@ def mask(
     if not (options.targets or options.also or result.leaks):
         ui.say("no solution was found in the repository")
     if asking and result.leaks:
-        settle(folder, result.leaks, here)
+        ask_about_leaks(folder, result.leaks, here)
     _then(result, task, leaks=() if asking else result.leaks)
     return 0
 
@@ -145,7 +145,7 @@ def show_leak(leak: OpenLeak) -> None:
     ui.hint(finding.hint, indent=6)
 
 
-def settle(task: Task, leaks: Sequence[OpenLeak], here: Path) -> None:
+def ask_about_leaks(task: Task, leaks: Sequence[OpenLeak], here: Path) -> None:
     """Ask about each leak, then carry out the answers: first mask, then store what is accepted.
 
     In this order, because an acceptance holds for a file as it is. An interruption loses no answer: those given

@@ -39,8 +39,6 @@ def unmask(
         ui.say(name, "restored", "green")
     for name in result.also:
         ui.say(f"{name}, which was masked along", "restored", "green")
-    for name in result.unnamed:
-        ui.say(f"{name}, which no implementation named", "restored", "green")
     mask.show_paths(result.put_back, "put back {}")
     for name in result.left_out:
         history = name.rpartition("/")[2] in HISTORY_FOLDERS

@@ -9,7 +9,7 @@ from prompt_toolkit.input import PipeInput
 
 from lmr_author.authoring.masking import MaskOptions, mask
 from lmr_author.authoring.masking.leftovers import OpenLeak
-from lmr_author.cli.mask import settle
+from lmr_author.cli.mask import ask_about_leaks
 from lmr_author.core.task import Task, accepted
 from tests.cli.program import refuse, succeed
 from tests.support import LOSSES, make_task
@@ -47,7 +47,7 @@ def test_shown_masked_and_accepted(task: Task, keys: PipeInput, capsys: pytest.C
     keys.send_text(DOWN * 2 + ENTER)  # the other: accept it,
     keys.send_text(ENTER + "a test's own copy" + ENTER)  # for no reason; for one
 
-    settle(task, leaks, task.root)
+    ask_about_leaks(task, leaks, task.root)
 
     assert [item.node_id for item in task.also_masked()] == ["one.py::OldMeter.add"]
     assert [(item.code, item.path, item.reason) for item in accepted.load(task)] == [
@@ -67,7 +67,7 @@ def test_an_interruption_loses_no_answer(
     keys.send_text(DOWN * 2 + ENTER + reason + CTRL_C if reason else CTRL_C)  # and that is all
 
     with pytest.raises(KeyboardInterrupt):
-        settle(task, leaks, task.root)
+        ask_about_leaks(task, leaks, task.root)
 
     assert "`lmr-author mask --leaks` asks about the other places" in capsys.readouterr().err
     assert [item.node_id for item in task.also_masked()] == ["one.py::OldMeter.add"]
@@ -90,9 +90,9 @@ def test_leaks_can_be_looked_for_again(task: Task) -> None:
 def test_many_are_asked_about_at_once_and_a_few_can_be_left(task: Task, keys: PipeInput) -> None:
     leaks = masked(task)
     keys.send_text((DOWN * 3 + ENTER) * 2)  # leave each
-    settle(task, leaks, task.root)
+    ask_about_leaks(task, leaks, task.root)
     keys.send_text(DOWN + ENTER)  # leave all
-    settle(task, leaks * 2, task.root)
+    ask_about_leaks(task, leaks * 2, task.root)
     assert (task.also_masked(), accepted.load(task)) == ((), ())
 
 

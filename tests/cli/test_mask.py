@@ -45,7 +45,6 @@ def test_without_a_terminal_nothing_is_drafted_or_proposed_silently(fresh: Task)
     (fresh.root / "small-repo" / "more.py").write_text(text)
     said = succeed("mask", "more.py::f", *CATEGORY, cwd=fresh.root).err
     assert "f has no docstring" in said and "--docstring" in said
-    assert "`lmr-author set retrieval=pkg/losses.py` adds" in said
     assert fresh.load().implementations[0].retrieval_context == ()
     succeed("unmask", "--all", cwd=fresh.root)
     context = ("--retrieval", "auto", "--retrieval", "run.py")

@@ -140,7 +140,6 @@ class Selection:
     chosen: tuple[Chosen, ...]
 
     def by_file(self) -> dict[str, list[Chosen]]:
-        """Return the functions of each file."""
         result: dict[str, list[Chosen]] = {}
         for chosen in self.chosen:
             result.setdefault(chosen.path, []).append(chosen)

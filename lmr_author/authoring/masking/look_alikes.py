@@ -14,7 +14,6 @@ from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError, TargetError, UsageError
 from lmr_author.core.task import Task, TaskInfo
 from lmr_author.core.task.info import AlsoMasked
-from lmr_author.proof.checks.masks import Stray
 from lmr_author.proof.leaks.statements import compare, of_function
 
 
@@ -118,7 +117,7 @@ def restore(
     """
     masked = {str(entry.target) for entry in info.implementations} - targets
     entries = task.also_masked()
-    # One whose target was never entered, because the command was killed, is restored with any.
+    # One whose target is not listed, because the command was killed, is restored with any.
     chosen = [entry for entry in entries if entry in alone or (targets and entry.target not in masked)]
     contents = {}
     for path in dict.fromkeys(entry.path for entry in chosen):
@@ -159,16 +158,6 @@ def _restored(
             ) from error
         return original.data, True
     return module.data, False
-
-
-def restore_stray(task: Task, info: TaskInfo, stray: Stray) -> list[str]:
-    """Restore the functions of a stray; return their node ids."""
-    original = code.Module.parse(files.inside(task.root, stray.original).read_bytes(), stray.original)
-    for function in stray.functions:
-        goal = locate.parse(task.repository(info), stray.path)
-        data = unmask_source(original, goal, function.qualname, function.nth)
-        files.write_bytes(files.inside(task.repository(info), stray.path), data)
-    return [stray.node_id(function) for function in stray.functions]
 
 
 def with_look_alikes(task: Task, golden: code.Module, goal: code.Module) -> bytes:

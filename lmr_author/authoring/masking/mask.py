@@ -1,9 +1,8 @@
-"""Mask functions of a task: goal file, golden, ``info.json`` and tree, in an order that survives a kill."""
+"""Mask functions of a task: originals, ``info.json``, tree, goal files, in an order that survives a kill."""
 
 from __future__ import annotations
 
 import contextlib
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,10 +11,10 @@ from typing import Any
 import msgspec
 
 from lmr_author.authoring.masking import leftovers, locate, look_alikes
-from lmr_author.authoring.masking.body import Described, MaskNotes, is_masked, mask_source
+from lmr_author.authoring.masking.body import Described, MaskNotes, is_masked, mask_source, unmask_source
 from lmr_author.authoring.masking.instruction import drafted, words_of
 from lmr_author.authoring.masking.leftovers import OpenLeak
-from lmr_author.authoring.masking.locate import Chosen, Selection, select
+from lmr_author.authoring.masking.locate import Chosen, Selection, means, select
 from lmr_author.authoring.masking.look_alikes import LookAlike
 from lmr_author.authoring.suggesting import sections
 from lmr_author.core import code, files
@@ -31,11 +30,8 @@ from lmr_author.core.task import (
     unit_test_name,
 )
 from lmr_author.core.task.info import AlsoMasked
-from lmr_author.core.texts import listed
 from lmr_author.proof.checks.instruction import GAP
-from lmr_author.proof.checks.masks import strays
 from lmr_author.proof.context import Proposal, propose
-from lmr_author.proof.view import TaskView
 
 
 @dataclass(frozen=True)
@@ -84,9 +80,9 @@ class MaskResult:
 def mask(task: Task, options: MaskOptions, here: Path) -> MaskResult:
     """Mask one or more functions of a task's repository, and look-alikes along with them.
 
-    Everything is found and masked in memory before the first file is written. Then originals are written
-    first, then the record of look-alikes, then the tree is cleaned, then, for each file, the masked file and
-    ``info.json``. A command that was killed in between is undone first, so that running it again completes it.
+    Everything is found and masked in memory before the first file is written. Then originals are written,
+    then what is masked is listed, and only then is a function of the tree masked. So nothing is ever masked
+    that no record names, and the same command completes one that was killed.
 
     Args:
         task: the task folder.
@@ -99,6 +95,7 @@ def mask(task: Task, options: MaskOptions, here: Path) -> MaskResult:
             look-alikes of nothing.
         LmrError: a record of the task that is going to be written again is damaged.
     """
+    leftovers.taken_out(task.removed_folder)  # a damaged record is reported before anything is written
     restore_unfinished(task, (*options.targets, *options.also), here)
     selection = select(task, options.targets, here)
     along = look_alikes.select_along(task, selection, options.also, here) if options.also else ()
@@ -106,7 +103,6 @@ def mask(task: Task, options: MaskOptions, here: Path) -> MaskResult:
     descriptions = describe(task, selection, options)
     changes = _plan(task, selection, along, descriptions)
     remarks = [remark for change in changes for remark in change.remarks]
-    missing = _missing_context(selection, descriptions)
     for change in changes:
         for name, data in change.originals.items():
             original = files.inside(task.root, name)
@@ -115,17 +111,16 @@ def mask(task: Task, options: MaskOptions, here: Path) -> MaskResult:
     if along:
         look_alikes.record(task, along)
     info, entries = selection.info, list[Implementation]()
-    goal_files = {entry.goal_file for entry in info.implementations} | set(selection.by_file())
-    moved = leftovers.clean(selection.repository, task.removed_folder, tuple(goal_files))
     for change in changes:
-        files.write_bytes(files.inside(selection.repository, change.path), change.masked)
-        # Entered before the next file is written: killed, the command can be completed.
         for chosen in change.targets:
             entries.append(_entry(task, info, chosen, change.golden, descriptions[str(chosen.target)]))
             info = info.with_implementation(entries[-1])
-        if change.targets:
-            task.save(info)
-    remarks += _context_hints(missing, info)
+    if entries:
+        task.save(info)
+    goal_files = {entry.goal_file for entry in info.implementations}
+    moved = leftovers.clean(selection.repository, task.removed_folder, tuple(goal_files))
+    for change in changes:
+        files.write_bytes(files.inside(selection.repository, change.path), change.masked)
     generated, leaks = leftovers.search_tree(task, entries or info.implementations)
     also = tuple(look_alike.record for look_alike in along)
     return MaskResult(tuple(entries), tuple(sorted({*moved, *generated})), tuple(remarks), leaks, also)
@@ -133,22 +128,33 @@ def mask(task: Task, options: MaskOptions, here: Path) -> MaskResult:
 
 @changes_task
 def restore_unfinished(task: Task, targets: Sequence[str], here: Path) -> None:
-    """Restore those of some targets that a killed command masked without entering them: they are masked anew.
-
-    Raises LmrError when a record of what was masked or taken out is damaged: nothing has been written then.
-    """
-    leftovers.taken_out(task.removed_folder)
-    task.also_masked()
-    repository = task.repository(task.load())
-    unfinished = set()
+    """Restore what a killed command has masked, where it listed more of these targets than it masked."""
+    info = task.load()
+    repository = task.repository(info)
+    is_unfinished, masked = False, list[tuple[str, str, code.Definition]]()
     for text in targets:
         target = locate.locate(repository, text, here)
         _, definition = locate.find(repository, target)
-        if definition.kind == "function" and is_masked(definition):
-            unfinished.add((target.path, definition.qualname))
-    for stray in strays(TaskView(task)) if unfinished else ():
-        if any((stray.path, function.qualname) in unfinished for function in stray.functions):
-            look_alikes.restore_stray(task, task.load(), stray)
+        original = _listed_original(task, info, target.path, definition)
+        if original and is_masked(definition):
+            masked.append((target.path, original, definition))
+        elif original:
+            is_unfinished = True
+    for path, original, definition in masked if is_unfinished else ():
+        golden = code.Module.parse(files.inside(task.root, original).read_bytes(), original)
+        data = unmask_source(golden, locate.parse(repository, path), definition.qualname, definition.nth)
+        files.write_bytes(files.inside(repository, path), data)
+
+
+def _listed_original(task: Task, info: TaskInfo, path: str, definition: code.Definition) -> str:
+    """Return where the original of a listed target or look-alike is kept; "" when none lists it."""
+    for entry in info.implementations:
+        if means(entry, path, definition):
+            return entry.golden_file
+    for along in task.also_masked():
+        if (along.path, along.qualname, along.nth) == (path, definition.qualname, definition.nth):
+            return along.original
+    return ""
 
 
 def check(options: MaskOptions, selection: Selection) -> None:
@@ -213,27 +219,6 @@ def _proposals(selection: Selection, chosen: Chosen) -> tuple[Proposal, ...]:
     return propose(selection.repository, chosen.module, chosen.definition)
 
 
-def _missing_context(selection: Selection, descriptions: Mapping[str, Described]) -> dict[Target, list[str]]:
-    """Return the files of ``--retrieval auto`` for each function of which nobody said whether it needs a context."""
-    return {
-        chosen.target: [proposal.path for proposal in _proposals(selection, chosen)]
-        for chosen in selection.chosen
-        if descriptions[str(chosen.target)].retrieval is None
-    }
-
-
-def _context_hints(missing: Mapping[Target, Sequence[str]], info: TaskInfo) -> list[str]:
-    hints: list[str] = []
-    for entry in info.implementations:
-        paths = missing.get(entry.target)
-        if paths:
-            which = ["--implementation", str(entry.index)] if len(info.implementations) > 1 else []
-            command = shlex.join(["lmr-author", "set", *which, f"retrieval={','.join(paths)}"])
-            defined = f"names that are used are defined in {listed(list(paths), 4)}"
-            hints.append(f"retrieval_context is empty, and {defined}: `{command}` adds such files")
-    return hints
-
-
 def _entry(task: Task, info: TaskInfo, chosen: Chosen, golden: str, described: Described) -> Implementation:
     indices = {entry.target: entry.index for entry in info.implementations}
     free = next(number for number in range(1, len(indices) + 2) if number not in indices.values())
@@ -288,7 +273,7 @@ def _plan(
     for look_alike in along:
         emptied.setdefault(look_alike.chosen.path, []).append(look_alike.chosen)
     goldens = {entry.golden_file: entry.goal_file for entry in selection.info.implementations}
-    # Files with look-alikes only come first: a command that is killed has not written the target's entry.
+    # Files with look-alikes only come first: until the last write, a target is not masked, which LMR303 reports.
     first = [path for path in emptied if path not in targets]
     changes = []
     for path in (*first, *targets):

@@ -15,9 +15,9 @@ from lmr_author.authoring.masking.mask import NOTES, record_of
 from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError, TargetError
 from lmr_author.core.locks import changes_task
-from lmr_author.core.task import Implementation, Target, Task, TaskInfo
+from lmr_author.core.task import Implementation, Task, TaskInfo
 from lmr_author.core.task.info import AlsoMasked
-from lmr_author.proof.checks.masks import Stray, strays
+from lmr_author.proof.checks.masks import unlisted_originals
 from lmr_author.proof.view import TaskView
 
 
@@ -31,13 +31,11 @@ class UnmaskResult:
         also: node ids of the look-alikes restored with them.
         put_back: files that ``mask`` had taken out of the repository, relative to it, and that are back.
         left_out: those that are not: histories, and what has something new in its place.
-        unnamed: node ids of restored functions that no implementation named.
     """
 
     targets: tuple[str, ...]
     moved: tuple[str, ...]
     also: tuple[str, ...] = ()
-    unnamed: tuple[str, ...] = ()
     put_back: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
 
@@ -46,8 +44,8 @@ class UnmaskResult:
 def unmask(task: Task, target: str | None, here: Path, *, force: bool = False) -> UnmaskResult:
     """Restore one masked function, or all of them, byte for byte; a look-alike by its own name.
 
-    What a killed command masked without an entry in ``info.json`` is restored as well: by its name, or with a target
-    in its file.
+    An original that no record names is removed where its file is as it was: a killed command left it. Another is
+    moved to ``authoring/removed/`` when it is named.
 
     The implementation's entry, its unit test and its recordings are moved to ``authoring/removed/``, from
     where a later ``mask`` of the same target takes the instruction, category, context, docstring and
@@ -59,17 +57,18 @@ def unmask(task: Task, target: str | None, here: Path, *, force: bool = False) -
         LmrError: a golden is missing, or a record of what was masked or taken out is damaged.
     """
     leftovers.taken_out(task.removed_folder)  # a damaged record is reported before anything is written
+    is_cleared, moved = _clear_originals(task, target)
     masked = _Masked.of(task)
     info = masked.info
     if not masked.names:
         back = leftovers.put_back(task.repository(info), task.removed_folder)
-        if back.done:  # a mask or an unmask was killed when it had done the rest, or nothing yet
-            return UnmaskResult((), (), put_back=back.done, left_out=back.left)
+        # A mask or an unmask was killed when it had done the rest, or nothing yet.
+        if back.done or is_cleared:
+            return UnmaskResult((), tuple(moved), put_back=back.done, left_out=back.left)
         raise TargetError(f"nothing is masked in {task.name}", "mask a function with `lmr-author mask`")
-    chosen = masked if target is None else _choose(task, masked, target, here)
-    moved: list[str] = []
-    # First: a target's file has to be as its golden but for the target.
-    unnamed = [name for stray in chosen.unnamed for name in look_alikes.restore_stray(task, info, stray)]
+    chosen = masked
+    if target is not None:
+        chosen = _choose(task, masked, target, here, or_nothing=is_cleared)
     for entry in chosen.implementations:
         _restored(task, info, entry, force)  # nothing is written when one of them cannot be restored
     targets = [str(entry.target) for entry in chosen.implementations]
@@ -77,12 +76,11 @@ def unmask(task: Task, target: str | None, here: Path, *, force: bool = False) -
     for entry in chosen.implementations:
         moved += _unmask_one(task, info, entry, force)
         info = task.load()
-    moved += _drop_originals(task, {stray.original for stray in chosen.unnamed})
     # Nothing is masked any more: what was taken out because it held an answer may be there again.
     back = leftovers.PutBack()
     if not info.implementations:
         back = leftovers.put_back(task.repository(info), task.removed_folder)
-    return UnmaskResult(tuple(targets), tuple(moved), also, tuple(unnamed), back.done, back.left)
+    return UnmaskResult(tuple(targets), tuple(moved), also, back.done, back.left)
 
 
 def _unmask_one(task: Task, info: TaskInfo, entry: Implementation, force: bool) -> list[str]:
@@ -105,7 +103,7 @@ def _unmask_one(task: Task, info: TaskInfo, entry: Implementation, force: bool) 
 
 
 def masked_names(task: Task) -> dict[str, str]:
-    """Return everything that ``unmask`` restores: node id, or path of a kept original → remark."""
+    """Return everything that ``unmask`` restores: node id → remark."""
     return _Masked.of(task).names
 
 
@@ -115,81 +113,71 @@ class _Masked:
 
     Attributes:
         along: functions masked along with a target.
-        unnamed: masked functions, or kept originals, that no implementation names.
     """
 
     info: TaskInfo
     implementations: tuple[Implementation, ...] = ()
     along: tuple[AlsoMasked, ...] = ()
-    unnamed: tuple[Stray, ...] = ()
 
     @classmethod
     def of(cls, task: Task) -> _Masked:
         info = task.load()
-        return cls(info, info.implementations, tuple(task.also_masked()), tuple(strays(TaskView(task))))
+        return cls(info, info.implementations, task.also_masked())
 
     @property
     def names(self) -> dict[str, str]:
-        """By node id, or path of a kept original: a remark."""
+        """By node id: a remark."""
         names = {str(implementation.target): "" for implementation in self.implementations}
-        names |= {entry.node_id: f"masked along with {entry.target}" for entry in self.along}
-        for stray in self.unnamed:
-            for name in [stray.node_id(function) for function in stray.functions] or [stray.original]:
-                names.setdefault(name, "no implementation names it")
-        return names
+        return names | {entry.node_id: f"masked along with {entry.target}" for entry in self.along}
 
 
-def _choose(task: Task, masked: _Masked, target: str, here: Path) -> _Masked:
-    """Return what a target names. Raises TargetError when it is not masked."""
+def _choose(task: Task, masked: _Masked, target: str, here: Path, *, or_nothing: bool) -> _Masked:
+    """Return what a target names. Raises TargetError when it is not masked, or returns nothing if that will do."""
     info = masked.info
-    if originals := tuple(stray for stray in masked.unnamed if stray.original == target):
-        return _Masked(info, unnamed=originals)
     hint = f"masked: {', '.join(masked.names)}"
     try:
         wanted = locate.locate(task.repository(info), target, here)
     except TargetError as error:
+        if or_nothing:
+            return _Masked(info)
         raise TargetError(error.message, hint) from error
-    unnamed = tuple(stray for stray in masked.unnamed if stray.path == wanted.path)
     named = []
     for entry in info.implementations:
         owner = entry.qualname.rpartition(".")[0]  # of a class all methods are restored
         if entry.goal_file == wanted.path and wanted.qualname in (entry.qualname, owner):
             named.append(entry)
     if named := code.meant(task.repository(info), wanted, named):
-        return _Masked(info, tuple(named), unnamed=unnamed)
+        return _Masked(info, tuple(named))
     along = []
     for look_alike in masked.along:
         is_wanted = (look_alike.path, look_alike.qualname) == (wanted.path, wanted.qualname)
         if is_wanted and wanted.nth in (None, look_alike.nth):
             along.append(look_alike)
-    if along:
-        return _Masked(info, along=tuple(along))
-    if not any(_is_named_in(stray, wanted) for stray in unnamed):
+    if not along and not or_nothing:
         raise TargetError(f"{wanted} is not masked in {task.name}", hint)
-    return _Masked(info, unnamed=unnamed)
+    return _Masked(info, along=tuple(along))
 
 
-def _is_named_in(stray: Stray, target: Target) -> bool:
-    """Return True for a function of a stray, or for any of a file of which only the original was left."""
-    names = [function.qualname for function in stray.functions]
-    return not names or target.qualname in names
+def _clear_originals(task: Task, named: str | None) -> tuple[bool, list[str]]:
+    """Remove unlisted originals whose file is as it was, and move the one that is named away.
 
-
-def _drop_originals(task: Task, names: set[str]) -> list[str]:
-    """Remove originals that no record names and no mask needs; what is not in the repository as it is, is kept."""
-    moved, dropped = [], set[str]()
-    for stray in strays(TaskView(task)):
-        if stray.original not in names or stray.functions:
-            continue
-        dropped.add(stray.original)
-        if stray.is_whole:
-            files.inside(task.root, stray.original).unlink()
+    Returns whether there was any, and what was moved.
+    """
+    moved, cleared = list[str](), set[str]()
+    for original, is_whole in unlisted_originals(TaskView(task)).items():
+        path = files.inside(task.root, original)
+        if is_whole:
+            path.unlink()
+        elif original == named:
+            moved.append(task.put_aside(path))
         else:
-            moved.append(task.put_aside(files.inside(task.root, stray.original)))
+            continue
+        cleared.add(original)
     entries = task.also_masked()
-    if dropped & {entry.original for entry in entries}:
-        task.save_also_masked([entry for entry in entries if entry.original not in dropped])
-    return moved
+    left = [entry for entry in entries if entry.original not in cleared]
+    if len(left) < len(entries):
+        task.save_also_masked(left)
+    return bool(cleared), moved
 
 
 @dataclass(frozen=True)
@@ -242,13 +230,13 @@ def _keep_words(task: Task, entry: Implementation, now: _Restored) -> bool:
         return True  # by a command that was killed after it had written the record
     notes, complete = MaskNotes(), True
     pair = code.matching(golden, goal, entry.qualname, entry.nth) if goal is not None else None
-    if goal is not None and pair is not None:
+    if goal is not None and pair is not None and not is_restored:
         original, masked = pair
         notes = notes_in(goal, masked)
         if original.docstring is None and masked.docstring is not None:
             notes = replace(notes, docstring=inspect.cleandoc(masked.docstring))
         body = masked_body(masked.name, notes, generator=code.is_generator(masked.function))
-        complete = is_restored or code.splice(goal, {masked: body}) == goal.data
+        complete = code.splice(goal, {masked: body}) == goal.data
     number = entry.index
     while (free := task.removed_folder / f"implementation-{number}.json").exists():
         number += 1

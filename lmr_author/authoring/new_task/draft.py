@@ -62,7 +62,6 @@ class Wizard(Protocol):
 
 
 def problems(draft: Draft, taken: Mapping[int, str]) -> dict[str, str]:
-    """Return the problems of a draft, by field."""
     wrong = {}
     for name in ("title", "year"):
         if not getattr(draft, name):

@@ -160,14 +160,12 @@ def _value(name: str, text: str) -> Any:
 
 
 def _text(field: Field, value: Any) -> str:
-    """Return a value as it is typed."""
     if isinstance(value, list | tuple):
         return f"{field.many} ".join(map(str, value)) or "none"
     return str(value)
 
 
 def _require_accepted(task: Task, raw: dict[str, Any], pointers: Iterable[str]) -> None:
-    """Raise UsageError for what the schema or a check reports about some values."""
     touched = tuple(pointers)
     for error in validator("info").iter_errors(raw):
         pointer = "/" + "/".join(map(str, error.absolute_path))

@@ -131,7 +131,6 @@ def new_task(
 
 
 def _given(options: NewTaskOptions) -> dict[str, str]:
-    """Return the fields of the draft that the options name, as text."""
     fields = {
         "number": options.id,
         "name": options.name,
@@ -145,7 +144,6 @@ def _given(options: NewTaskOptions) -> dict[str, str]:
 
 
 def _taken_numbers(tasks_dir: Path) -> dict[int, str]:
-    """Return the folder of each task number in use in the folder of tasks."""
     if tasks_dir.exists() and not tasks_dir.is_dir():
         raise UsageError(f"--tasks-dir {tasks_dir} is not a folder", "name the folder that holds the tasks")
     taken: dict[int, str] = {}

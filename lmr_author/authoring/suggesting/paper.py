@@ -131,7 +131,6 @@ class FunctionWords:
 
     @classmethod
     def of(cls, entry: IndexEntry) -> FunctionWords:
-        """Return those of a function of an index."""
         return cls(
             entry.name,
             entry.class_name,

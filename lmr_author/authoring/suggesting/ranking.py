@@ -58,7 +58,6 @@ class Suggestion:
         return worst.warning or worst.sentence
 
     def to_json(self) -> dict[str, Any]:
-        """Return the suggestion as a JSON object."""
         return {
             "rank": self.rank,
             "target": self.target,
@@ -101,7 +100,6 @@ class Suggestions:
     unread: tuple[Unread, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the result as a JSON object."""
         return {
             "repository": self.repository,
             "functions": self.functions,
@@ -201,12 +199,10 @@ def _without_copies(suggestions: Sequence[Suggestion]) -> list[Suggestion]:
 
 
 def _judge(prospect: Prospect) -> tuple[Judgement, ...]:
-    """Return what each criterion says about a function."""
     return tuple(replace(criterion(prospect), criterion=name) for name, (_, criterion) in CRITERIA.items())
 
 
 def _score(judgements: Sequence[Judgement]) -> float:
-    """Return the score that judgements give, 0 to 100."""
     return 100 * prod(map(_weighted, judgements))
 
 

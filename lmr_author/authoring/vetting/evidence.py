@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from pathlib import Path
 
 from lmr_author.authoring.vetting.facts import Facts
 from lmr_author.authoring.vetting.questions import YEARS, licence_stop, named_venues
@@ -19,17 +18,10 @@ Evidence = dict[str, list[str]]
 
 
 def from_paper(paper: Paper, url: str) -> Evidence:
-    """Return the paper's evidence for each question.
-
-    Args:
-        url: address of the vetted repository.
-    """
+    """Take evidence from a paper; ``url``: address of the vetted repository."""
     method = []
     if summary := abstract(paper.pages[0]) if paper.pages else "":
         method.append(f"abstract: {printable(summary, 700)}")
-    words = re.findall(r"\b(survey|benchmark|dataset|data set|corpus|shared task)\b", paper.title, re.I)
-    if words:
-        method.append(f"the title says: {', '.join(words)}")
     return {
         "methodological_focus": method,
         "reproducibility": [_linked(paper, url)],
@@ -56,7 +48,6 @@ def from_facts(facts: Facts, this_year: int) -> Evidence:
 
 
 def from_clone(clone: Clone, requirements: Sequence[str] | None = None) -> Evidence:
-    """Return the clone's evidence for each question."""
     pinned = f"the pinned one ({clone.commit_date.date()})"
     activity = [f"of its commits, {pinned} alone"]
     if clone.commits:
@@ -70,16 +61,12 @@ def from_clone(clone: Clone, requirements: Sequence[str] | None = None) -> Evide
     tests = sum(path.name.startswith("test_") or path.name.endswith("_test.py") for path in sources)
     return {
         "reproducibility": activity,
-        "clarity_and_complexity": [
-            f"{len(sources)} Python files, {tests} of them tests",
-            _readme(clone.folder),
-        ],
+        "clarity_and_complexity": [f"{len(sources)} Python files, {tests} of them tests"],
         "license": _licence(clone),
     }
 
 
 def merged(*parts: Evidence) -> Evidence:
-    """Merge the evidence of several sources, in order."""
     result: Evidence = {}
     for part in parts:
         for name, lines in part.items():
@@ -93,14 +80,6 @@ def _linked(paper: Paper, url: str) -> str:
         return "the paper links this repository"
     links = ", ".join(paper.repositories)
     return f"the paper links: {links}" if links else "the paper links no repository"
-
-
-def _readme(folder: Path) -> str:
-    for path in sorted(folder.iterdir()):
-        if path.name.lower().startswith("readme") and path.is_file():
-            with path.open("rb") as file:
-                return f"{path.name}: {len(file.read(1024 * 1024).split())} words"
-    return "no README"
 
 
 def _licence(clone: Clone) -> list[str]:

@@ -44,7 +44,6 @@ Facts = Mapping[str, tuple[Fact, ...]]
 
 
 def best(facts: Facts, name: str) -> str:
-    """Return the best value of a fact; "" for none."""
     stated = facts.get(name)
     return stated[0].value if stated else ""
 
@@ -147,7 +146,6 @@ def _years(paper: Paper, fetched: FetchedPaper, own: Sequence[Citation]) -> list
 
 
 def _merged(name: str, statements: Sequence[Statement]) -> tuple[Fact, ...]:
-    """Return each different value once, with all its sources."""
     facts: dict[str, tuple[str, dict[str, None]]] = {}
     for value, source in statements:
         if value:

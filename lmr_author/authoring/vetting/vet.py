@@ -80,11 +80,9 @@ class Vetting:
 
     @property
     def verdict(self) -> VettingVerdict:
-        """The verdict of the answers."""
         return verdict(self.answers, self.stop, self.override)
 
     def to_record(self) -> VettingRecord:
-        """Return the document that is stored."""
         result = self.verdict
         return VettingRecord(
             status=result.status,
@@ -102,7 +100,6 @@ class Vetting:
 def answered_questions(
     evidence: Mapping[str, list[str]], answers: Mapping[str, VettingAnswer]
 ) -> dict[str, VettingQuestion]:
-    """Return the questions with their evidence and answers, as stored."""
     questions = {}
     for name, question in QUESTIONS.items():
         answer = answers.get(name, VettingAnswer())

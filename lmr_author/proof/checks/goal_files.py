@@ -23,7 +23,7 @@ from lmr_author.proof.checks.base import (
     similar_path,
     target_check,
 )
-from lmr_author.proof.checks.masks import also_masked, head_form, is_emptied, strays
+from lmr_author.proof.checks.masks import also_masked, head_form, is_emptied
 from lmr_author.proof.lookup import (
     Pair,
     candidates,
@@ -164,15 +164,11 @@ def _files(task: TaskView) -> list[_GoalFile]:
 
 
 def _masked_along(task: TaskView, path: str, goal: Module) -> set[tuple[str, int]]:
-    """Return the functions of a goal file that are masked beside its targets: look-alikes, and those of LMR313."""
+    """Return the functions of a goal file that are masked beside its targets as look-alikes."""
     emptied = {
         (function.qualname, function.nth) for function in goal.definitions if is_emptied(function.node)
     }
-    along = {(masked.qualname, masked.nth) for masked in also_masked(task) if masked.path == path} & emptied
-    for stray in strays(task):
-        if stray.path == path:
-            along |= {(function.qualname, function.nth) for function in stray.functions}
-    return along
+    return {(masked.qualname, masked.nth) for masked in also_masked(task) if masked.path == path} & emptied
 
 
 @check(

@@ -1,4 +1,4 @@
-"""LMR303, LMR305 to LMR310 and LMR313: the body that masking left, and masks that no record names."""
+"""LMR303, LMR305 to LMR310 and LMR313: the body that masking left, and originals that no record names."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from pathlib import Path
 from pyflakes.checker import Checker
 from pyflakes.messages import ImportStarUsage, UndefinedName
 
-from lmr_author.core.code import Definition, FunctionNode, Module, each, form, is_same, matching, root_name
-from lmr_author.core.task import AUTHORING, Implementation, Severity, golden_name
+from lmr_author.core.code import FunctionNode, Module, each, form, is_same, root_name
+from lmr_author.core.task import AUTHORING, Implementation, Severity
 from lmr_author.core.task.info import AlsoMasked, AlsoMaskedList
 from lmr_author.core.texts import shortened
 from lmr_author.proof.checks.base import NOTE, WARNING, Problem, check, target_check
@@ -277,70 +277,30 @@ def raises_not_implemented(task: TaskView, target: Implementation) -> Iterator[P
             yield masked.problem(message, "end it with `raise NotImplementedError`")
 
 
-# masks that no record names
-
-
-@dataclass(frozen=True)
-class Stray:
-    """The kept original of a file, and functions that are masked in that file and that no record names.
-
-    Attributes:
-        path: the file, relative to the repository; "" when there is none that it can be the original of.
-        original: relative to the task.
-        functions: as they are in the file.
-        is_whole: the file is as the original.
-    """
-
-    path: str
-    original: str
-    functions: tuple[Definition, ...]
-    is_whole: bool
-
-    def node_id(self, function: Definition) -> str:
-        """Return the name by which ``unmask`` knows one of the functions."""
-        return f"{self.path}::{function.qualname}" + (f"#{function.nth}" if function.nth > 1 else "")
+# originals that no record names
 
 
 @once
-def strays(task: TaskView) -> tuple[Stray, ...]:
-    """Return the strays of a task; none where an implementation names no function or golden that is there."""
-    if task.raw is None or task.repository is None:
-        return ()
-    if any(not files.targets or files.golden_path is None for files in pairs(task)):
-        return ()
-    goals = {files.golden_path: task.in_repository_path(files.goal_path) for files in pairs(task)}
-    along = _look_alikes(task)
-    needed = {*goals, *(task.task.root / function.original for function in along)}
-    strays: list[Stray] = []
-    covered: set[str] = set()
-    kept = task.files_below(task.relative_raw(task.task.originals))
-    for original in [*golden_files(task), *map(task.path, kept)]:
-        path = goals.get(original) or _file_of(task, original)
-        stray = _stray(task, path, original)
-        # A file with a target and a look-alike has two originals; one is enough to restore it.
-        if path not in covered and (stray.functions or original not in needed):
-            strays.append(stray)
-            covered |= {path} if stray.functions else set()
-    return tuple(strays)
+def unlisted_originals(task: TaskView) -> dict[str, bool]:
+    """Return the kept originals that no record names, and whether a file of the repository is as each is.
 
-
-def _stray(task: TaskView, path: str, original: Path) -> Stray:
-    recorded = {(function.qualname, function.nth) for function in _look_alikes(task) if function.path == path}
-    for files in pairs(task):
-        if task.in_repository_path(files.goal_path) == path:
-            goals = (target.goal for target in files.targets)
-            recorded |= {(goal.qualname, goal.nth) for goal in goals if goal is not None}
-    masked = _newly_masked(task, path, task.module(original))
-    functions = tuple(function for function in masked if (function.qualname, function.nth) not in recorded)
-    data = task.read_bytes(task.inside(task.repository, path))
-    is_whole = data is not None and data == task.read_bytes(original)
-    return Stray(path if data is not None else "", task.relative_raw(original), functions, is_whole)
-
-
-def _look_alikes(task: TaskView) -> list[AlsoMasked]:
-    """Return the look-alikes of what is masked: one whose target was never entered is a stray itself."""
+    None where an implementation names no golden that is there: it may be one of them.
+    """
+    if task.raw is None or task.repository is None or any(files.golden_path is None for files in pairs(task)):
+        return {}
     targets = {str(implementation.target) for implementation in task.implementations}
-    return [function for function in also_masked(task) if function.target in targets]
+    needed = {files.golden_path for files in pairs(task)}
+    # Of a look-alike whose target is not listed, the command was killed.
+    needed |= {task.task.root / along.original for along in also_masked(task) if along.target in targets}
+    kept = map(task.path, task.files_below(task.relative_raw(task.task.originals)))
+    unlisted = [original for original in (*golden_files(task), *kept) if original not in needed]
+    return {task.relative_raw(original): _is_in_repository(task, original) for original in unlisted}
+
+
+def _is_in_repository(task: TaskView, original: Path) -> bool:
+    data = task.read_bytes(original)
+    paths = (task.inside(task.repository, path) for path in task.repository_files if path.endswith(".py"))
+    return any(task.read_bytes(path) == data for path in paths)
 
 
 @once
@@ -351,54 +311,21 @@ def also_masked(task: TaskView) -> tuple[AlsoMasked, ...]:
     return listed.also if listed else ()
 
 
-def _file_of(task: TaskView, original: Path) -> str:
-    """Return the file that an original without an implementation is of, the one with masks first; "" for none."""
-    if original.is_relative_to(task.task.originals):
-        return original.relative_to(task.task.originals).as_posix()
-    name, module = task.relative_raw(original), task.module(original)
-    paths = []
-    for path in task.repository_files:
-        first = golden_name(path, {})
-        if path.endswith(".py") and name in (first, golden_name(path, {first: ""})):
-            paths.append(path)
-    return min(paths, key=lambda path: not _newly_masked(task, path, module), default="")
-
-
-def _newly_masked(task: TaskView, path: str, original: Module | None) -> list[Definition]:
-    """Return the functions of a file that are masked, and not in its original."""
-    goal = task.module(task.inside(task.repository, path))
-    if goal is None or original is None:
-        return []
-    masked = []
-    for function in goal.definitions:
-        if is_emptied(function.node):
-            both = matching(original, goal, function.qualname, function.nth)
-            if both is not None and not is_emptied(both[0].node):
-                masked.append(both[1])
-    return masked
-
-
 @check(
     "LMR313",
-    "a mask or golden that no implementation names",
-    rationale="A command that was killed, or two at once, can leave a function masked without an entry in info.json: no"
-    " instruction asks for it, no test needs it, and the agent's repository is broken there.",
+    "a golden that no implementation names",
+    rationale="Where an entry was deleted by hand, its function is masked, no instruction asks for it, no test needs"
+    " it, and the agent's repository is broken there. A killed command can leave one whose file is as it was: a"
+    " warning.",
 )
-def no_strays(task: TaskView) -> Iterator[Problem]:
-    for stray in strays(task):
-        for function in stray.functions:
-            node = shlex.quote(stray.node_id(function))
-            pointer = f"L{function.line}-L{function.end_line}"
-            yield Problem(
-                f"{function.qualname} is masked, and no implementation names it",
-                f"`lmr-author unmask {node}` restores it from {stray.original}",
-                task.inside(task.repository, stray.path) or stray.path,
-                pointer=pointer,
-            )
-        if not stray.functions:
-            command = f"`lmr-author unmask {shlex.quote(stray.original)}`"
-            hint = f"name it as golden_file, or {command} moves it to {AUTHORING}/removed/"
-            if stray.is_whole:
-                hint = f"{command} removes it: its file is as it was"
-            original = task.task.root / stray.original
-            yield Problem("no implementation names this original", hint, original, severity=WARNING)
+def no_unlisted_original(task: TaskView) -> Iterator[Problem]:
+    for original, is_whole in unlisted_originals(task).items():
+        command = f"`lmr-author unmask {shlex.quote(original)}`"
+        hint = (
+            f"name it as golden_file, or restore its file from it; {command} moves it to {AUTHORING}/removed/"
+        )
+        if is_whole:
+            hint = f"{command} removes it: its file is as it was"
+        severity = WARNING if is_whole else None
+        message = "no implementation names this original"
+        yield Problem(message, hint, task.task.root / original, severity=severity)

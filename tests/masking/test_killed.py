@@ -1,15 +1,16 @@
-"""Masks that no record names: what a kill between two writes leaves is a finding, and unmask restores it."""
+"""A kill between two writes: the same command completes it, and unmask undoes it."""
 
 from __future__ import annotations
 
 import re
 import shlex
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from lmr_author.authoring.masking import MaskOptions, UnmaskResult, mask, masked_names, unmask
+from lmr_author.authoring.masking import MaskOptions, UnmaskResult, mask, unmask
 from lmr_author.core import files
 from lmr_author.core.errors import TargetError
 from lmr_author.core.task import Finding, Task
@@ -46,7 +47,7 @@ def task(tmp_path: Path) -> Task:
 
 
 def findings(task: Task) -> list[Finding]:
-    """What validate says about strays."""
+    """What validate says about originals that no record names."""
     return list(validate([task], select_checks(["LMR313"])).findings)
 
 
@@ -65,26 +66,38 @@ def content(task: Task) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("number", range(1, 9))
-def test_what_a_killed_mask_leaves_is_found_and_restored(
-    number: int, task: Task, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unmask_undoes_a_killed_mask(number: int, task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
     before = content(task)
     with monkeypatch.context() as patch:
         kill_at(patch, number)
-        if number <= 7:
-            with pytest.raises(Killed):
-                mask(task, OPTIONS, task.root)
-        else:
+        with suppress(Killed):
             mask(task, OPTIONS, task.root)
     touched = content(task) != before
-    found = findings(task)
-    assert bool(found) == (touched and number <= 7), number
-    while found := findings(task):
-        follow(task, found[0])
-    if number <= 7:
-        assert content(task) == before
-    else:
-        assert masked_names(task).keys() == {HINGE, "legacy.py::hinge", ADD}
+    assert touched == (number > 1)
+    codes = {finding.code for finding in validate([task], select_checks(["LMR303", "LMR313"])).findings}
+    assert codes == ({"LMR313"} if 2 <= number <= 5 else {"LMR303"} if 6 <= number <= 7 else set())
+    if touched:
+        unmask(task, None, task.root)
+    assert content(task) == before
+
+
+@pytest.mark.parametrize("number", range(1, 5))
+def test_the_same_mask_completes_one_of_several_files(
+    number: int, task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    several = MaskOptions((HINGE, "legacy.py::Meter.each"), category="Evaluation Metrics")
+    before = content(task)
+    with monkeypatch.context() as patch:
+        kill_at(patch, number + 1)
+        with pytest.raises(Killed):
+            mask(task, several, task.root)
+    result = mask(task, several, task.root)
+    assert [entry.index for entry in result.implementations] == [1, 2]
+    assert not validate([task], select_checks(["LMR303", "LMR304", "LMR313"])).findings
+    with pytest.raises(TargetError, match="already masked"):
+        mask(task, several, task.root)
+    unmask(task, None, task.root)
+    assert content(task) == before
 
 
 @pytest.mark.parametrize("number", range(1, 9))
@@ -119,34 +132,15 @@ def test_the_same_unmask_completes_one_that_was_killed(
     assert content(task) == before
 
 
-def test_an_update_that_was_lost(task: Task) -> None:
-    """Two commands at once: both functions are masked, and info.json lists one of them."""
-    before = content(task)
+def test_an_entry_that_was_deleted_by_hand(task: Task) -> None:
     mask(task, MaskOptions((HINGE,), category="Evaluation Metrics"), task.root)
     info = task.load()
-    mask(task, MaskOptions((ADD, "legacy.py::Meter.each"), category="Evaluation Metrics"), task.root)
+    mask(task, MaskOptions(("legacy.py::Meter.each",), category="Evaluation Metrics"), task.root)
     task.save(info)
-
-    found = findings(task)
-    assert {one.message.partition(" ")[0] for one in found} == {"Meter.add", "Meter.each"}
-    assert validate([task], select_checks(["LMR304"])).findings == ()
-    for finding in found:
-        assert len(follow(task, finding).unnamed) == 1
-    assert findings(task) == []
-    assert list(masked_names(task)) == [HINGE]
-    assert not (task.golden_folder / "legacy_golden.py").exists()
+    (found,) = findings(task)
+    assert (found.severity, found.path) == ("error", "golden_files/legacy_golden.py")
     unmask(task, HINGE, task.root)
-    assert content(task) == before
-
-
-def test_a_target_is_restored_with_what_is_masked_in_its_file_without_an_entry(task: Task) -> None:
-    before = content(task)
-    mask(task, MaskOptions((HINGE,), category="Evaluation Metrics"), task.root)
-    info = task.load()
-    mask(task, MaskOptions((ADD,), category="Evaluation Metrics"), task.root)
-    task.save(info)
-    assert unmask(task, HINGE, task.root).unnamed == (ADD,)
-    assert content(task) == before
+    assert (task.golden_folder / "legacy_golden.py").is_file()
 
 
 def test_an_original_that_is_not_that_of_its_file_is_kept(task: Task) -> None:
@@ -154,7 +148,7 @@ def test_an_original_that_is_not_that_of_its_file_is_kept(task: Task) -> None:
         task.root, {"golden_files/losses_golden.py": b"x = 1\n", "golden_files/gone_golden.py": b"y = 2\n"}
     )
     for finding in findings(task):
-        assert finding.severity == "warning"
+        assert finding.severity == "error"
         (moved,) = follow(task, finding).moved
         assert (task.removed_folder / moved).is_file()
     assert findings(task) == []
