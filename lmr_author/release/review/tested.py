@@ -132,8 +132,12 @@ def _challenged(subject: Subject) -> Iterator[Exhibit]:
     """Yield how all misreadings and rewrites ended, then what was accepted (who, when, why) or is equal."""
     lines = []
     for challenger in subject.challengers:
-        about = f": {challenger.about}" if challenger.about else ""
-        lines.append(f"{challenger.kind.value} {challenger.name} {challenger.in_words}{about}")
+        difference = challenger.difference
+        differs = (
+            f"{difference.case or f'call {difference.call}'}: {difference.message}" if difference else ""
+        )
+        said = (f"{challenger.kind.value} {challenger.name} {challenger.in_words}", challenger.about, differs)
+        lines.append("; ".join(filter(None, (*said, challenger.reason))))
     if lines:
         yield Exhibit("Misreadings have to fail, rewrites to pass", tuple(lines))
     for challenger in subject.challengers:
