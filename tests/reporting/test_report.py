@@ -171,10 +171,9 @@ def test_a_folder_has_a_row_for_each_task_also_for_a_broken_one(tmp_path: Path) 
     (tasks / "3-Broken").mkdir()
     page = page_of(tasks, tmp_path)
 
-    rows = [found for tag, found in page.tags if tag == "tr" and "data-state" in found]
-    assert [found["data-state"] for found in rows][-1] == "broken"
-    assert len(rows) == 3
-    assert "Training Objectives & Optimization" in rows[0]["data-categories"]
+    rows = [found["data-value"] for tag, found in page.tags if tag == "th" and "data-value" in found]
+    assert len(rows) == 3 and rows[-1] == "3-Broken"
+    assert "broken" in page.text and "Training Objectives & Optimization" in page.text
 
 
 def test_a_folder_of_pages_is_linked(tmp_path: Path) -> None:
