@@ -13,7 +13,6 @@ from lmr_author.core.texts import counted, listed
 from lmr_author.proof.lookup import canonical_category
 from lmr_author.release.review import surroundings
 from lmr_author.release.review.checklist import CATEGORY_MEANINGS
-from lmr_author.release.review.docstring import docstring_contradictions
 from lmr_author.release.review.exhibits import Exhibit, QuestionEvidence
 from lmr_author.release.review.spelled_out import spelled_out
 from lmr_author.release.review.subject import ReviewedTask, Subject, read_task
@@ -44,7 +43,6 @@ def evidence_for(reviewed: ReviewedTask, findings: Sequence[Finding]) -> dict[st
 
 
 def _of_implementations(question: str, reviewed: ReviewedTask) -> list[QuestionEvidence]:
-    """Return the evidence from each implementation; in a task of several, each is named."""
     parts = [_OF_IMPLEMENTATION[question](reviewed, subject) for subject in reviewed.subjects]
     if len(parts) == 1:
         return parts
@@ -86,9 +84,6 @@ def _instruction(reviewed: ReviewedTask, subject: Subject) -> QuestionEvidence:
         (
             Exhibit("Instruction", tuple(lines)),
             Exhibit("Golden", code=subject.lines),
-            Exhibit.of(
-                "Docstring beside the golden", docstring_contradictions(subject.goldens), "no contradiction"
-            ),
             _returns(subject),
             Exhibit.of("Context files that models see", context),
         ),
@@ -97,7 +92,6 @@ def _instruction(reviewed: ReviewedTask, subject: Subject) -> QuestionEvidence:
 
 
 def _context(reviewed: ReviewedTask, subject: Subject) -> tuple[list[str], list[str]]:
-    """Return a line about each context file, and doubts about those that have nothing to do with the function."""
     used = surroundings.names_used(subject.files)
     mentions = surroundings.mentions(reviewed.view, subject.implementation)
     lines, doubts = [], []
@@ -115,7 +109,6 @@ def _context(reviewed: ReviewedTask, subject: Subject) -> tuple[list[str], list[
 
 
 def _returns(subject: Subject) -> Exhibit:
-    """Return what the instruction says of the result, beside what the golden returns."""
     lines = []
     for sentence in re.split(r"(?<=[.;:!?])\s+", subject.implementation.instruction):
         if re.search(r"\b(?:return|yield)", sentence, re.I):
@@ -159,14 +152,12 @@ def _paper_and_code(reviewed: ReviewedTask) -> QuestionEvidence:
     return QuestionEvidence((abstract, *changed.exhibits), changed.doubts)
 
 
-def _core(reviewed: ReviewedTask, subject: Subject) -> QuestionEvidence:
+def _core(_: ReviewedTask, subject: Subject) -> QuestionEvidence:
     named = ", ".join(section.named for section in subject.cited.sections) or "no section"
-    mentions = surroundings.mentions(reviewed.view, subject.implementation)
-    lines = (
-        f"{subject.implementation.target}: {counted(len(subject.lines), 'line')} without docstring, {named}",
-        f"mentioned in: {listed(mentions, 6)}" if mentions else "no other file mentions it",
+    line = (
+        f"{subject.implementation.target}: {counted(len(subject.lines), 'line')} without docstring, {named}"
     )
-    return QuestionEvidence((Exhibit("Masked function", lines),))
+    return QuestionEvidence((Exhibit("Masked function", (line,)),))
 
 
 def _category(_: ReviewedTask, subject: Subject) -> QuestionEvidence:
