@@ -148,7 +148,6 @@ def _look_alikes(task: Task, info: TaskInfo) -> Mapping[int, tuple[str, ...]]:
 
 
 def _notes(task: Task, info: TaskInfo, implementation: Implementation) -> MaskNotes | None:
-    """Return the words of a masked body; None for a bare one."""
     goal = code.Module.parse(task.goal(info, implementation).read_bytes(), implementation.goal_file)
     golden = code.Module.parse(task.golden(implementation).read_bytes(), implementation.golden_file)
     pair = code.matching(golden, goal, implementation.qualname, implementation.nth)

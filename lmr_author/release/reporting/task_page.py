@@ -17,8 +17,6 @@ from lmr_author.core.task import (
     GateResult,
     Implementation,
     Progress,
-    Severity,
-    State,
     Task,
     TaskInfo,
     challenge,
@@ -29,14 +27,13 @@ from lmr_author.core.task.challenge import Standing
 from lmr_author.core.task.evaluation import MUTANTS_DIE, GateStatus
 from lmr_author.core.task.recording import Case
 from lmr_author.core.task.vetting import VettingRecord
-from lmr_author.core.texts import counted
 from lmr_author.proof.validation.run import checked
 from lmr_author.release.reporting import records, values
 from lmr_author.release.reporting.code import CodeBlock
 from lmr_author.release.reporting.records import History, ReviewView
 from lmr_author.release.reporting.status import STEPS, Status, status_with
 from lmr_author.release.reporting.values import Values
-from lmr_author.release.review.checklist import HUMAN, ChecklistQuestion
+from lmr_author.release.review.checklist import HUMAN, ChecklistQuestion, automatic_items
 from lmr_author.release.review.evidence import evidence_for
 from lmr_author.release.review.exhibits import QuestionEvidence
 from lmr_author.release.review.standing import ACCEPTED, DISPUTED, REJECTED, WAITING, proof_of
@@ -151,44 +148,24 @@ def _verdict(
     findings: Sequence[Finding],
     status: Status,
 ) -> tuple[VerdictLine, ...]:
-    lines = _gates_verdict(task, evaluation)
+    """Return what the review says of checks and gates, then mutants, challenge and reviewers."""
+    kinds = {"pass": "good", "fail": "bad", "unsure": "open"}
+    checks, gates = automatic_items(task, findings, evaluation)
+    lines = [("Gates", gates.evidence, kinds[gates.answer] if evaluation else "open")]
+    score = evaluations.mutation_score(evaluation.gates if evaluation else ())
+    if evaluation and score.made:
+        passed = all(
+            gate.status is GateStatus.PASSED for gate in evaluation.gates if gate.gate == MUTANTS_DIE
+        )
+        lines.append(("Mutants", score.text, "good" if passed else "bad"))
     standing, record = challenge.standing(task, info)
     if record is not None:
         kind = {Standing.HELD: "good", Standing.OPEN: "bad", Standing.STALE: "open"}[standing]
         lines.append(("Challenge", challenge.in_words(standing, record), kind))
-    serious = [finding for finding in findings if finding.severity is not Severity.NOTE]
-    if serious:
-        codes = sorted({finding.code for finding in serious})
-        lines.append(("Checks", f"{counted(len(serious), 'finding')}: {', '.join(codes)}", "bad"))
-    else:
-        lines.append(("Checks", "no problems found", "good"))
+    lines.append(("Checks", checks.evidence, kinds[checks.answer]))
     kind = {ACCEPTED: "good", DISPUTED: "bad", REJECTED: "bad"}.get(status.review, "open")
     people = status.people if status.review == WAITING else f"{status.review}, {status.people}"
-    lines.append(("Reviews", people or "not reviewed", kind))
-    return tuple(lines)
-
-
-def _gates_verdict(task: Task, evaluation: Evaluation | None) -> list[VerdictLine]:
-    if evaluation is None:
-        return [("Gates", "never evaluated", "open")]
-    passed = sum(gate.status is GateStatus.PASSED for gate in evaluation.gates)
-    text = f"{passed} of {len(evaluation.gates)} hold" if evaluation.passed else evaluation.open_gates
-    if not evaluation.is_of(State.of(task)):
-        lines = [("Gates", f"stale: the task changed since ({text})", "bad")]
-    else:
-        lines = [("Gates", text, "good" if evaluation.passed else "bad")]
-    score = evaluations.mutation_score(evaluation.gates)
-    if score.made:
-        lines.append(("Mutants", score.text, _of_mutants(evaluation.gates)))
-    return lines
-
-
-def _of_mutants(gates: Sequence[GateResult]) -> str:
-    """Good where every implementation passes the gate's threshold."""
-    statuses = {gate.status for gate in gates if gate.gate == MUTANTS_DIE}
-    if GateStatus.FAILED in statuses:
-        return "bad"
-    return "good" if statuses == {GateStatus.PASSED} else "open"
+    return (*lines, ("Reviews", people or "not reviewed", kind))
 
 
 def _implementation(reviewed: ReviewedTask, subject: Subject) -> ImplementationView:
@@ -225,7 +202,6 @@ def _code(
     name: str,
     marks: Mapping[int, str] = MappingProxyType({}),
 ) -> CodeBlock | None:
-    """Return a definition with its decorators, as in its file."""
     if module is None or definition is None:
         return None
     first = first_line(definition.node)

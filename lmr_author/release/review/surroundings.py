@@ -199,7 +199,6 @@ def _doubts(parts: Sequence[DatedVersion], year: int, recorded: int | None) -> I
 
 
 def _versions(origin: Provenance, dockerfile: str, lock: str) -> tuple[DatedVersion, ...]:
-    """Return commit, lock and PyTorch. Requirements are pinned as of the commit."""
     commit = _day(origin.repository.commit_date)
     image = _TORCH_TAG.search(dockerfile)
     torch = image[1] if image else origin.environment.base_image.torch

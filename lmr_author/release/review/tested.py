@@ -149,7 +149,6 @@ def _challenged(subject: Subject) -> Iterator[Exhibit]:
 
 
 def _mutants(subject: Subject) -> Iterator[Exhibit]:
-    """Yield how many wrong versions fail, those that survive, and each that was accepted: who, when, why."""
     mutants = subject.mutants or GateDetail()
     if mutants.made:
         yield Exhibit("Mutants", (mutants.score.text,))
