@@ -1,4 +1,4 @@
-"""A paper's text, title and year, its paragraphs and pictures of its pages, from a child process with limits."""
+"""A paper's text, title and year, and pictures of its pages, from a child process with limits."""
 
 from __future__ import annotations
 
