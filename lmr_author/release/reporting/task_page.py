@@ -37,13 +37,13 @@ from lmr_author.release.review.checklist import HUMAN, ChecklistQuestion, automa
 from lmr_author.release.review.evidence import evidence_for
 from lmr_author.release.review.exhibits import QuestionEvidence
 from lmr_author.release.review.standing import ACCEPTED, DISPUTED, REJECTED, WAITING, proof_of
-from lmr_author.release.review.subject import ReviewedTask, Subject, line_marks, read_task
+from lmr_author.release.review.under_test import ReviewedTask, TargetUnderTest, line_marks, read_task
 
 MOST_PAGES = 6
 """Pages of the paper that are drawn."""
 
 VerdictLine = tuple[str, str, str]
-"""Subject, result, and ``good``, ``bad`` or ``open``."""
+"""What is judged, result, and ``good``, ``bad`` or ``open``."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def task_page(task: Task, say: Progress) -> TaskPage:
         next=status.next.replace(str(task.root), task.name),
         note=status.note,
         verdict=_verdict(task, info, evaluation, report.findings, status),
-        implementations=tuple(_implementation(reviewed, subject) for subject in reviewed.subjects),
+        implementations=tuple(_implementation(reviewed, under_test) for under_test in reviewed.targets),
         task_gates=tuple(gate for gate in gates if gate.implementation is None),
         environment=records.environment(task, evaluation),
         dockerfile=view.text(task.dockerfile) or "",
@@ -168,8 +168,8 @@ def _verdict(
     return (*lines, ("Reviews", people or "not reviewed", kind))
 
 
-def _implementation(reviewed: ReviewedTask, subject: Subject) -> ImplementationView:
-    implementation, pair, recording = subject.implementation, subject.files, subject.recording
+def _implementation(reviewed: ReviewedTask, under_test: TargetUnderTest) -> ImplementationView:
+    implementation, pair, recording = under_test.implementation, under_test.files, under_test.recording
     marks = line_marks(pair.golden, recording.coverage) if pair.golden and recording else {}
     cases: tuple[CaseView, ...] = ()
     if recording:
@@ -180,17 +180,19 @@ def _implementation(reviewed: ReviewedTask, subject: Subject) -> ImplementationV
         golden = _code(pair.golden, target.golden, implementation.golden_file, marks)
         masked = _code(pair.goal, target.goal, implementation.goal_file)
         targets.append(TargetView(target.qualname, golden, masked))
-    pages, problem = _pages(reviewed, subject)
-    return ImplementationView(implementation, pages, tuple(targets), cases, subject.gates, problem)
+    pages, problem = _pages(reviewed, under_test)
+    return ImplementationView(implementation, pages, tuple(targets), cases, under_test.gates, problem)
 
 
-def _pages(reviewed: ReviewedTask, subject: Subject) -> tuple[tuple[tuple[int, PageImage], ...], str]:
+def _pages(
+    reviewed: ReviewedTask, under_test: TargetUnderTest
+) -> tuple[tuple[tuple[int, PageImage], ...], str]:
     """Return pictures of the pages with what the instruction names, or why there are none."""
     pdf = reviewed.task.paper_pdf(reviewed.view.info)
     if not pdf.is_file() or pdf.is_symlink():
         return (), "no paper.pdf"
     try:
-        drawn = images(pdf, subject.cited.pages[:MOST_PAGES])
+        drawn = images(pdf, under_test.cited.pages[:MOST_PAGES])
     except LmrError as error:
         return (), error.message
     return tuple(sorted(drawn.items())), ""
