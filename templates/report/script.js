@@ -31,23 +31,19 @@
   const body = table.tBodies[0];
   const rows = [...body.rows].map((row) => ({ row, text: row.textContent.toLowerCase() }));
   const search = document.getElementById("search");
-  const category = document.getElementById("category");
-  const state = document.getElementById("state");
   const count = document.getElementById("count");
 
   const filter = () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     let shown = 0;
     for (const { row, text } of rows) {
-      const fits = words.every((word) => text.includes(word))
-        && (!category.value || row.dataset.categories.split("|").includes(category.value))
-        && (!state.value || row.dataset.state === state.value);
+      const fits = words.every((word) => text.includes(word));
       row.hidden = !fits;
       shown += fits;
     }
     count.textContent = `${shown} of ${rows.length} tasks`;
   };
-  [search, category, state].forEach((field) => field.addEventListener("input", filter));
+  search.addEventListener("input", filter);
   document.getElementById("filters").hidden = false;
   filter();
 

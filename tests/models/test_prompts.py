@@ -34,7 +34,6 @@ def prompt(task: Task, given: str, tokens: int = 10_000) -> prompts.Prompt:
         ("repository", [SIGNATURE, PAPER, INSTRUCTION, GOAL, CONTEXT], ["absent.py"]),
         ("context+goal", [SIGNATURE, INSTRUCTION, GOAL, CONTEXT], [PAPER, "You are given a paper"]),
         ("paper+whole", [PAPER, INSTRUCTION, GOAL, CONTEXT, "# File: use.py"], ["unit_test"]),
-        ("pages+goal", [INSTRUCTION, GOAL, "pictures after this text"], [PAPER, CONTEXT]),
     ],
 )
 def test_each_input_shows_its_part(softplus: Task, given: str, shown: list[str], hidden: list[str]) -> None:
@@ -58,12 +57,6 @@ def test_a_model_and_an_agent_are_told_the_versions(softplus: Task) -> None:
     softplus.lock.write_text("# for Python 3.7; PyTorch and CUDA are the base image's\nnumpy==1.21.6\n")
     assert all("It runs with Python 3.7, PyTorch 1.10.0 and NumPy 1.21.6." in text for text in texts())
     assert "PyTorch 2.6.0 and" in texts("pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime")[1]
-
-
-def test_the_pages_are_pictures(softplus: Task) -> None:
-    shown = prompt(softplus, "pages+goal").pictures
-    assert len(shown) == 5 and all(png.startswith(b"\x89PNG") for png in shown)
-    assert prompt(softplus, "repository").pictures == ()
 
 
 def test_an_input_has_one_name_however_it_is_written() -> None:

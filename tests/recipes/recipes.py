@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from tests.papers import make_paper
+from tests.papers import ABSTRACT, make_paper
 from tests.support import write_files
 
 CODE = '''\
@@ -96,7 +96,7 @@ def write_recipe(folder: Path, number: int = 1) -> Path:
             "repository/solved.txt": CODE,
         },
     )
-    make_paper(folder / "paper.pdf", "Steps of a Filter")
+    make_paper(folder / "paper.pdf", "Steps of a Filter", body=f"{ABSTRACT}\n2 Steps\nValues are clamped.")
     return folder
 
 

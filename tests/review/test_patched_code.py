@@ -39,7 +39,7 @@ def test_the_page_has_patch_and_reason(task: Task, tmp_path: Path) -> None:
     patched(task)
     succeed("report", task.root, "--html", "page.html", cwd=tmp_path)
     page = (tmp_path / "page.html").read_text()
-    assert 'id="patch"' in page and REASON in page and "-main()" in page
+    assert 'href="#review-core">patched' in page and REASON in page and "-main()" in page
 
 
 def test_exports_name_the_patch(task: Task, tmp_path: Path) -> None:

@@ -56,11 +56,12 @@ def test_formulas_stay_on_lines_of_their_own(capsys: pytest.CaptureFixture[str])
 def test_named_sections_come_with_their_subsections() -> None:
     cited = cite("Implement section 2 of the paper, equations (1) and (2), algorithm 1.", PAGES)
     assert [one.number for one in cited.sections] == ["2", "2.1", "2.2"]
-    assert cited.absent == () and cited.elsewhere == ()
+    assert cited.absent == () and cited.elsewhere == () and cited.pages == (1, 2)
     cited = cite("Implement section 2.1 and section 5: equation (2).", PAGES)
     assert [one.number for one in cited.sections] == ["2.1"] and cited.absent == ("5",)
     assert [(label, home.number) for label, home in cited.elsewhere] == [("equation (2)", "2.2")]
     assert not cite("Implement section 2.", {1: "no heading at all"}).readable
+    assert cite("Implement equation (2).", PAGES).pages == (2,) and cite("Implement it.", PAGES).pages == ()
 
 
 @pytest.mark.parametrize(

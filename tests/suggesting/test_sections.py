@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lmr_author.authoring.suggesting.paper import TABLES, FunctionWords
-from lmr_author.authoring.suggesting.sections import best_section, likely_category, passages
+from lmr_author.authoring.suggesting.sections import best_section, likely_category
 from lmr_author.core.paper.sections import sections
 from lmr_author.core.task import CATEGORIES
 
@@ -101,18 +101,6 @@ def test_a_lead_that_is_small_names_none() -> None:
     text = "the margin of pairs is a loss that we use"
     page = f"1 Introduction\nx\n2 First\n{text}\n3 Second\n{text} here\n4 Results\nnone\n"
     assert best_section(sections({1: page}), FunctionWords("margin_of_pairs")) is None
-
-
-def test_passages_are_paragraphs_that_share_words_and_no_references() -> None:
-    text = [
-        "1 Margin loss",
-        "The margin of each pair is the loss that we minimize.",
-        "We train for ten epochs on one GPU.",
-    ]
-    text += ["References", "A. Author. The margin loss of pairs of documents, revisited. ACL 2020."]
-    (found,) = passages(text, FunctionWords("margin_loss"))
-    assert (found.place, set(found.terms)) == (1, {"margin", "loss"})
-    assert passages(text, FunctionWords("unrelated")) == ()
 
 
 def test_each_category_has_its_words() -> None:

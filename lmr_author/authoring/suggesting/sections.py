@@ -1,11 +1,10 @@
-"""The section and the paragraphs of a paper that describe a function, and its likely category: guesses to confirm."""
+"""The section of a paper that describes a function, and its likely category: guesses to confirm."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from lmr_author.authoring.suggesting.paper import BM25, TABLES, FunctionWords, PaperText, split
 from lmr_author.core.paper.sections import Section
@@ -15,25 +14,11 @@ MARGIN = 2.0
 SAME = 5
 """Letters with which two words begin that are taken for one: "Decoder" and ``decode``."""
 
-PASSAGES = 5
-SHARE = 0.45
-"""The most paragraphs that are shown, and the share of the best one's score that each must have."""
-SHORTEST = 6
-"""Words below which a paragraph is a heading, a page number or a piece of a formula."""
-
 CLEAR = 4.0
 """How much more than twice as many words, the function's name counting as four, speak for another category."""
 
 _IN_ANY_TITLE = {word[:SAME] for word in ("model", "models", "method", "training", "forward", "results")}
 _INTRODUCTORY = re.compile(r"introduction|related work|conclusion|background|abstract|limitations", re.I)
-
-
-@dataclass(frozen=True)
-class Passage:
-    """A paragraph that describes a function: its place among the paragraphs, and the terms both share."""
-
-    place: int
-    terms: tuple[str, ...]
 
 
 def best_section(titled: Sequence[Section], function: FunctionWords) -> Section | None:
@@ -60,22 +45,6 @@ def _words_of_title(section: Section, function: FunctionWords) -> int:
     names = {part[:SAME] for name in (function.name, function.class_name) for part in split(name)}
     words = {word.lower()[:SAME] for word in re.findall(r"[^\W\d_]{4,}", section.title)} - _IN_ANY_TITLE
     return len(words & names)
-
-
-def passages(paragraphs: Sequence[str], function: FunctionWords) -> tuple[Passage, ...]:
-    """Return the paragraphs that describe a function best, the best first; none when they share no word.
-
-    Args:
-        paragraphs: the paper's, in order; the list of references is passed over.
-    """
-    paper = PaperText(dict(enumerate(paragraphs)))
-    long = [number for number, text in paper.own_text.items() if len(text.split()) >= SHORTEST]
-    ranked = _ranked(paper, function, long)[:PASSAGES]
-    return tuple(
-        Passage(number, tuple(map(paper.spelled, paper.telling_terms(parts))))
-        for score, number, parts in ranked
-        if score >= SHARE * ranked[0][0]
-    )
 
 
 def _ranked(

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from lmr_author.core.paper.extract import PageImage, Paper, Paragraph, blocks, extract, images, stated_years
+from lmr_author.core.paper.extract import PageImage, Paper, extract, images, stated_years
 from lmr_author.core.paper.fetch import FetchedPaper, fetch
 
 __all__ = [
     "FetchedPaper",
     "PageImage",
     "Paper",
-    "Paragraph",
-    "blocks",
     "extract",
     "fetch",
     "images",

@@ -1,4 +1,4 @@
-"""A paper's text, title and year, its paragraphs and pictures of its pages, from a child process with limits."""
+"""A paper's text, title and year, and pictures of its pages, from a child process with limits."""
 
 from __future__ import annotations
 
@@ -123,18 +123,6 @@ def extract(pdf: Path, *, seconds: float = SECONDS, memory: int = MEMORY_BYTES) 
 
 
 @dataclass(frozen=True)
-class Paragraph:
-    """A paragraph: its page from 1, its left, upper, right and lower side as shares of the page, its text."""
-
-    page: int
-    left: float
-    top: float
-    right: float
-    bottom: float
-    text: str
-
-
-@dataclass(frozen=True)
 class PageImage:
     """A page as a grey PNG: pixels across and down, the file's bytes."""
 
@@ -143,13 +131,8 @@ class PageImage:
     png: bytes
 
 
-def blocks(pdf: Path) -> tuple[Paragraph, ...]:
-    """Return the paragraphs of a PDF, in reading order. Raises LmrError when it cannot be read."""
-    return tuple(Paragraph(*paragraph) for paragraph in _read(pdf, SECONDS, MEMORY_BYTES, "blocks")["blocks"])
-
-
 def images(pdf: Path, numbers: Iterable[int]) -> dict[int, PageImage]:
-    """Return pictures of some pages; a page that cannot be drawn is left out. Raises LmrError as :func:`blocks`."""
+    """Return pictures of some pages; a page that cannot be drawn is left out. Raises LmrError for an unreadable PDF."""
     wanted = list(map(str, sorted(set(numbers))))
     if not wanted:
         return {}

@@ -1,11 +1,10 @@
 """Read a PDF with PyMuPDF; run as a program of its own, because a PDF is untrusted.
 
-    python reader.py PAPER.pdf MEMORY_BYTES CPU_SECONDS text|blocks|images [WIDTH PAGE…] >RESULT.json
+    python reader.py PAPER.pdf MEMORY_BYTES CPU_SECONDS text|images [WIDTH PAGE…] >RESULT.json
 
 Writes one JSON object to stdout: ``{"error": KIND, "detail": …}`` for an expected failure, else
 
 - text: ``pages``, ``metadata``, ``headline``, ``links``, ``repaired``
-- blocks: ``blocks``, the paragraphs: page from 1, left, upper, right and lower side as shares of the page, text
 - images: ``images``, page → width, height, grey PNG of that width in base64
 
 Limits on memory, processor time and written bytes are set before the file is opened. Imports nothing of lmr-author,
@@ -23,8 +22,6 @@ from typing import Any
 
 MAX_PAGES = 2000
 MAX_PAGE_CHARACTERS = 1_000_000
-MAX_BLOCKS = 20_000
-MAX_BLOCK_CHARACTERS = 20_000
 MAX_LINKS = 2000
 
 
@@ -47,8 +44,6 @@ def main(path: str, memory: int, cpu_seconds: int, what: str, *rest: str) -> dic
         return {"error": "no pages"}
     if document.page_count > MAX_PAGES:
         return {"error": "too long", "detail": str(document.page_count)}
-    if what == "blocks":
-        return {"blocks": _blocks(document)}
     if what == "images":
         width, *pages = map(int, rest)
         return {"images": _images(document, pages, width)}
@@ -112,22 +107,6 @@ def _line(line: Any) -> tuple[float, str] | None:
     # A drop capital or an icon does not make a line large: the size of most of its letters does.
     main = max(line["spans"], key=lambda span: len(span["text"].strip()))
     return round(main["size"], 1), text
-
-
-def _blocks(document: Any) -> list[list[Any]]:
-    paragraphs: list[list[Any]] = []
-    for number in range(document.page_count):
-        try:
-            page = document[number]
-            wide, high = page.rect.width or 1, page.rect.height or 1
-            for x0, y0, x1, y1, text, _, kind in page.get_text("blocks"):
-                if kind == 0:
-                    sides = [x0 / wide, y0 / high, x1 / wide, y1 / high]
-                    short = _clean(text)[:MAX_BLOCK_CHARACTERS]
-                    paragraphs.append([number + 1, *(round(side, 4) for side in sides), short])
-        except (RuntimeError, ValueError):
-            continue
-    return paragraphs[:MAX_BLOCKS]
 
 
 def _images(document: Any, pages: list[int], width: int) -> dict[str, list[Any]]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from lmr_author.core.errors import UsageError
 
-PARTS = ("paper", "pages", "goal", "context", "whole")
-"""Text of the paper, pictures of its pages, the goal file, the retrieval context, all Python files."""
+PARTS = ("paper", "goal", "context", "whole")
+"""Text of the paper, the goal file, the retrieval context, all Python files."""
 NAMED = {
     "signature": (),
     "paper": ("paper",),
@@ -15,7 +15,6 @@ NAMED = {
     "repository": ("paper", "goal", "context"),
 }
 """The paper's own names; ``repository`` means the whole repository where an agent works in it."""
-_EXCLUSIVE = (("paper", "pages"), ("context", "whole"))
 
 
 @dataclass(frozen=True)
@@ -39,9 +38,8 @@ class ModelInput:
                 f"input {text!r} is unknown",
                 f"one of: {', '.join(NAMED)}; or parts of {'+'.join(PARTS)}, as in goal+context",
             )
-        for first, second in _EXCLUSIVE:
-            if {first, second} <= parts:
-                raise UsageError(f"input {text!r}: {second} is in place of {first}", f"leave {first} out")
+        if {"context", "whole"} <= parts:
+            raise UsageError(f"input {text!r}: whole is in place of context", "leave context out")
         if parts & {"context", "whole"}:
             parts |= {"goal"}
         ordered = tuple(part for part in PARTS if part in parts)
@@ -50,8 +48,7 @@ class ModelInput:
 
     @property
     def has_paper(self) -> bool:
-        """True where the paper is given, as text or as pictures."""
-        return bool(self.parts & {"paper", "pages"})
+        return "paper" in self.parts
 
     @property
     def has_tree(self) -> bool:

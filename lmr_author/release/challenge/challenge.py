@@ -164,7 +164,6 @@ def merged(
 
 
 def _folders(task: Task, options: ChallengeOptions, here: Path) -> list[Path]:
-    """Return the folders in which the script of a recording may lie, if not in the repository."""
     if options.driver is not None:
         return [options.driver]
     answers = options.answers
@@ -320,7 +319,6 @@ class Round:
         return replace(_ended(answer, Ending.FAILS), difference=difference, tells=trial.failing_calls)
 
     def _on_calls(self, trials: Trials, answer: Challenger) -> Challenger:
-        """Return how a misreading ends that passes the cases."""
         trial = trials.on_calls(answer)
         if not trial.failing:
             return replace(_ended(answer, Ending.EQUAL), missing=trials.missing(answer))

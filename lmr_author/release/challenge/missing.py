@@ -70,7 +70,6 @@ def missing(
 
 
 def _difference(before: Sequence[Line], after: Sequence[Line]) -> tuple[list[int], list[str]]:
-    """Return the numbers of the golden's lines that differ, and both versions of them, with - and +."""
     old, new = ([line.text for line in lines] for lines in (before, after))
     numbers, diff = list[int](), list[str]()
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)

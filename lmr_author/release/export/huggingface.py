@@ -161,7 +161,6 @@ def _paper(exportable: Exportable) -> Row:
 
 
 def _front_matter(tables: dict[str, list[Row]], columns: Columns, licenses: list[str]) -> dict[str, Any]:
-    """Return what the hub reads from the card: licence, size, tables and the types of their columns."""
     count = len(tables["implementations"])
     single = licenses[0].lower() if len(licenses) == 1 and licenses != ["unknown"] else "other"
     return {

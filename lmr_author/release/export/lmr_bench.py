@@ -80,7 +80,6 @@ def _row(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _front_matter() -> dict[str, Any]:
-    """Return what the loader reads: the file of the split, and the types of its columns."""
     inner = [{"name": name, **kind} for name, kind in _IMPLEMENTATION.items()]
     columns = [{"name": name, **kind} for name, kind in _TASK.items()]
     return {

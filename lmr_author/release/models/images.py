@@ -49,8 +49,7 @@ def write_image(
     paper = ["paper.pdf", "paper.json"]
     if not model_input.has_tree:
         _keep_only(repository, [*paper, *([implementation.goal_file] if "goal" in model_input else [])])
-    unread = [] if model_input.has_paper else paper
-    for name in [*unread, *(["paper.json"] if "pages" in model_input else [])]:
+    for name in [] if model_input.has_paper else paper:
         (repository / name).unlink(missing_ok=True)
     image = f"lmr-author/agent-{re.sub('[^a-z0-9]+', '-', folder.name.lower())}"
     service = {

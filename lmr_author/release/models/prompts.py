@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 import copy
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from lmr_author.core import code, files, resources
 from lmr_author.core.code import FunctionNode
 from lmr_author.core.errors import LmrError
-from lmr_author.core.paper.extract import images
 from lmr_author.core.task import UNIT_TEST, Implementation, Task, TaskInfo
 from lmr_author.core.task.reviews import GRADES
 from lmr_author.release.analysis.model_input import ModelInput
@@ -38,12 +37,10 @@ class Prompt:
 
     Attributes:
         cut: a remark on the pages that were cut; "" when all are in it.
-        pictures: the paper's pages as PNG, where they are shown in place of its text.
     """
 
     text: str
     cut: str
-    pictures: tuple[bytes, ...] = ()
 
 
 def prompting(
@@ -51,7 +48,7 @@ def prompting(
 ) -> Prompt:
     """Write the prompt of one request, in the manner of LMR-Bench's appendix D.
 
-    The last pages of the paper are cut where its text would have more than ``tokens``; pictures are not counted.
+    The last pages of the paper are cut where its text would have more than ``tokens``.
     """
     paths = [implementation.goal_file] if "goal" in model_input else []
     if "whole" in model_input:
@@ -76,8 +73,7 @@ def prompting(
         )
 
     text, cut = fit_pages(pages(task, info) if "paper" in model_input else [], tokens, write)
-    pictures = tuple(_pictures(task, info)) if "pages" in model_input else ()
-    return Prompt(text, f"{cut} to fit {tokens} tokens" if cut else "", pictures)
+    return Prompt(text, f"{cut} to fit {tokens} tokens" if cut else "")
 
 
 def fit_pages(
@@ -171,23 +167,12 @@ def beside(task: Task, info: TaskInfo, implementation: Implementation) -> list[P
     return [(path, _read(task, info, path)) for path in _context(task, info, implementation)]
 
 
-def _pictures(task: Task, info: TaskInfo) -> Iterator[bytes]:
-    """Yield the paper's pages as pictures. Raises LmrError when there is no readable paper.pdf."""
-    pdf = task.paper_pdf(info)
-    if not pdf.is_file():
-        raise LmrError(f"{task.name} has no {pdf.name}", "run `lmr-author validate`")
-    drawn = images(pdf, range(1, len(pages(task, info)) + 1))
-    for number in sorted(drawn):
-        yield drawn[number].png
-
-
 def _context(task: Task, info: TaskInfo, implementation: Implementation) -> list[str]:
     repository = task.repository(info)
     return [path for path in implementation.retrieval_context if files.is_file_inside(repository, path)]
 
 
 def _python_files(repository: Path) -> list[str]:
-    """Return the paths of all Python files but those of ``unit_test/``."""
     paths = (path.relative_to(repository) for path in files.walk(repository) if path.suffix == ".py")
     return [path.as_posix() for path in paths if path.parts[0] != UNIT_TEST]
 

@@ -208,7 +208,6 @@ def _judge(
 
 
 def _explain(result: CandidateResult) -> str:
-    """Return outcome and reason, the cases that failed, and the end of the log."""
     lines = [f"{result.outcome.value}: {result.reason}" if result.reason else result.outcome.value]
     failed = [case for case in result.cases if case.outcome is not Outcome.PASSED]
     if failed:

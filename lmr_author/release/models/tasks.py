@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import base64
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
@@ -19,7 +18,7 @@ from inspect_ai import task
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.agent import AgentState, AgentSubmit, react
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import ChatMessage, ChatMessageUser, ContentImage, ContentText, ModelOutput, model_roles
+from inspect_ai.model import ModelOutput, model_roles
 from inspect_ai.scorer import Scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import bash, text_editor
@@ -79,7 +78,7 @@ def prompting(
     Args:
         tasks: a task, or a folder of tasks.
         input: what the model is given beside the signature: repository (paper+goal+context), paper+goal, paper,
-            signature; or other parts: pages (the paper as pictures), whole (all Python files), as in goal+context.
+            signature; or other parts: whole (all Python files), as in goal+context.
         tokens: budget of a prompt; the paper's last pages are cut to fit.
         options: of the unit test, as for ``lmr-author evaluate``: sandbox, python, base_image, gpus, jobs.
     """
@@ -98,7 +97,7 @@ def prompting(
         if prompt.cut:
             _log.warning("%s/%s: %s", owner.name, implementation.index, prompt.cut)
             about["cut"] = prompt.cut
-        samples.append(Sample(_message(prompt), id=f"{owner.name}/{implementation.index}", metadata=about))
+        samples.append(Sample(prompt.text, id=f"{owner.name}/{implementation.index}", metadata=about))
     return InspectTask(
         MemoryDataset(samples),
         solver=asked_once(),
@@ -301,12 +300,3 @@ def _broken(about: dict[str, Any], error: Exception) -> Sample:
     name = f"{about['task']}/{about['index']}"
     failed = {**about, logs.BROKEN: str(error), "error": type(error).__name__}
     return Sample(f"This sample could not be made: {error}", id=name, metadata=failed)
-
-
-def _message(prompt: prompts.Prompt) -> str | list[ChatMessage]:
-    """Return a prompt as Inspect takes it: a text, or one with pictures after it."""
-    if not prompt.pictures:
-        return prompt.text
-    encoded = [base64.b64encode(png).decode() for png in prompt.pictures]
-    pictures = [ContentImage(image=f"data:image/png;base64,{text}") for text in encoded]
-    return [ChatMessageUser(content=[ContentText(text=prompt.text), *pictures])]

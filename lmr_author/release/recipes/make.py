@@ -267,7 +267,6 @@ def row_of(folder: Folder, path: Path, problem: str = "", hint: str = "") -> Row
 
 
 def _unsound(row: Row) -> str:
-    """Return what is wrong with a task that was made to its end; "" for nothing."""
     problems = [f"validate: {'; '.join(row.made.findings)}"] if row.made.findings else []
     if row.evaluation is None:
         problems.append("evaluate: no result")

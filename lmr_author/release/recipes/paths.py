@@ -46,7 +46,6 @@ def outside(root: Path, recipe: Recipe) -> Iterator[Problem]:
 
 
 def _paths(recipe: Recipe) -> Iterator[tuple[str, str]]:
-    """Yield each field that is a path, and the path."""
     paper, repository = recipe.paper, recipe.repository
     if paper.is_file:
         yield "paper.source", paper.source

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from lmr_author.core import files, quoting
-from lmr_author.core.task import evaluation
 from lmr_author.core.texts import counted
 from lmr_author.release.recipes.make import Row
-from lmr_author.release.recipes.recipe import Folder, Recipe
+from lmr_author.release.recipes.recipe import Folder
 
 HEADER = ("task", "stage", "gates", "mutants", "answers right", "seconds", "")
 
@@ -56,7 +55,7 @@ def to_json(row: Row) -> dict[str, Any]:
 
 
 def write_markdown(path: Path, rows: Sequence[Row], folders: Sequence[Folder]) -> None:
-    """Write ``RESULTS.md``: a line for each target, then what went wrong on the way."""
+    """Write ``RESULTS.md``: the table of the screen with each recipe's commit, then what went wrong on the way."""
     recipes = {folder.path: folder.recipe for folder in folders}
     right, answers = sum(row.right[0] for row in rows), sum(row.right[1] for row in rows)
     lines = [
@@ -65,42 +64,18 @@ def write_markdown(path: Path, rows: Sequence[Row], folders: Sequence[Folder]) -
         f"Written by `lmr-author make`: {counted(len(rows), 'recipe')}, {sum(row.sound for row in rows)} sound; "
         f"{right} of {answers} answers got the expected verdict. Seconds are the machine's, minutes a person's.",
         "",
-        "| task | target | commit | gates | mutants | answers right | seconds | minutes | state |",
-        "|---|---|---|---|---|---|---|---|---|",
-        *(line for row in rows for line in _lines(row, recipes.get(row.path))),
-        "",
+        f"| {' | '.join(HEADER[:-1])} | state | commit | minutes |",
+        f"|{'---|' * (len(HEADER) + 2)}",
     ]
+    sections = []
     for row in rows:
         recipe = recipes.get(row.path)
+        about = (recipe.repository.commit[:12], str(recipe.minutes or "")) if recipe else ("", "")
+        lines.append(f"| {' | '.join((*cells(row), *about))} |")
         remarks = [*(recipe.remarks if recipe else ()), row.problem]
-        texts = [f"- {quoting.markdown(remark)}" for remark in remarks if remark]
-        if texts:
-            lines += [f"## {row.task}", "", *texts, ""]
-    files.write_text(path, "\n".join(lines).rstrip() + "\n")
-
-
-def _lines(row: Row, recipe: Recipe | None) -> Iterator[str]:
-    if recipe is None:
-        yield f"| {row.task} | | | | | | | | {state(row)} |"
-        return
-    gates = row.evaluation.gates if row.evaluation else ()
-    for index, target in enumerate(recipe.targets, 1):
-        own = [gate for gate in gates if gate.implementation in (None, index)]
-        score = evaluation.mutation_score(own)
-        right = [answer.right for answer in row.made.answers if answer.index == index]
-        cells = [
-            row.task,
-            f"`{target.target}`",
-            recipe.repository.commit[:12],
-            of_how_many(evaluation.gates_held(own)),
-            score.text if score.made else "",
-            of_how_many((sum(right), len(right))),
-            # Those of a task, in its first line.
-            f"{row.seconds:.0f}" if index == 1 else "",
-            str(recipe.minutes or "") if index == 1 else "",
-            state(row),
-        ]
-        yield f"| {' | '.join(cells)} |"
+        if texts := [f"- {quoting.markdown(remark)}" for remark in remarks if remark]:
+            sections += ["", f"## {row.task}", "", *texts]
+    files.write_text(path, "\n".join([*lines, *sections]) + "\n")
 
 
 def summary(rows: Sequence[Row]) -> Mapping[str, int]:

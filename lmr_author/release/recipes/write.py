@@ -149,7 +149,6 @@ def _look_alikes(task: Task, info: TaskInfo) -> Mapping[int, tuple[str, ...]]:
 
 
 def _words(task: Task, info: TaskInfo, implementation: Implementation) -> MaskNotes:
-    """Return the words of a masked body."""
     goal = code.Module.parse(task.goal(info, implementation).read_bytes(), implementation.goal_file)
     golden = code.Module.parse(task.golden(implementation).read_bytes(), implementation.golden_file)
     pair = code.matching(golden, goal, implementation.qualname, implementation.nth)

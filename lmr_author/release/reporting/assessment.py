@@ -144,10 +144,8 @@ def assess(tasks: Set) -> list[Item]:
             shown, reason = False, NOT_SHOWN + entry["missing"]
         elif not tasks:
             shown, reason = False, f"{NOT_SHOWN}there is no task"
-        elif entry["id"] in _IN_EVERY_TASK:
-            shown, reason = _in_every(tasks, *_IN_EVERY_TASK[entry["id"]])
         else:
-            shown, reason = _OF_THE_SET[entry["id"]](tasks)
+            shown, reason = _SCORES[entry["id"]](tasks)
         items.append(Item(entry["id"], entry["check"], int(shown), reason))
     return items
 
@@ -167,46 +165,24 @@ def _entries() -> list[dict[str, str]]:
     return list(tomllib.loads(text)["item"])
 
 
-def _in_every(tasks: Set, holds: Callable[[Evidence], bool], words: str) -> Score:
-    """Score whether something holds for every task, and name those for which it does not."""
-    without = [evidence.task for evidence in tasks if not holds(evidence)]
-    reason = f"{words} in {len(tasks) - len(without)} of {counted(len(tasks), 'task')}"
-    return not without, f"{reason}; not in {listed(without, 3)}" if without else reason
+def _in_every(words: str, holds: Callable[[Evidence], bool]) -> Callable[[Set], Score]:
+    """Return what scores whether something holds for every task, and names those for which it does not."""
+
+    def score(tasks: Set) -> Score:
+        without = [evidence.task for evidence in tasks if not holds(evidence)]
+        reason = f"{words} in {len(tasks) - len(without)} of {counted(len(tasks), 'task')}"
+        return not without, f"{reason}; not in {listed(without, 3)}" if without else reason
+
+    return score
 
 
-_SOLVED: tuple[Callable[[Evidence], bool], str] = (
-    lambda task: task.holds("golden-passes"),
-    "the golden passes as an answer would",
-)
-_IN_EVERY_TASK: dict[str, tuple[Callable[[Evidence], bool], str]] = {
-    "O.e.2": (lambda task: task.is_varied, "cases differ in types, shapes or lengths"),
-    "O.f.3": (lambda task: task.holds("golden-passes"), "repeated runs of the golden agree"),
-    "T.1": (lambda task: task.pinned, "packages and base image have exact versions"),
-    "T.4": (lambda task: task.holds("isolated"), "each run starts from a fresh copy without network"),
-    "T.6": (lambda task: task.pinned and task.holds("isolated"), "pinned, and run without network"),
-    "T.7": (
-        lambda task: task.holds("untampered", "golden-passes", "target-entered"),
-        "the repository's own code gives the expected values",
-    ),
-    "T.8": _SOLVED,
-    "T.9": _SOLVED,
-    "T.10": (
-        lambda task: task.holds("masked-fails", "trivial-fails", "isolated") and not task.leaks,
-        "doing nothing, little or cheating fails",
-    ),
-    "R.1": (lambda task: bool(task.license), "the repository's licence is known"),
-    "R.4": (lambda task: task.remade, "a recipe makes the task again"),
-    "R.13": (
-        lambda task: task.holds("masked-fails", "trivial-fails"),
-        "the masked code and trivial answers were run, and fail",
-    ),
-}
-"""Number of an item → what has to hold for each task, and the words for it."""
+def _golden_passes(task: Evidence) -> bool:
+    return task.holds("golden-passes")
 
 
 def _verified(tasks: Set) -> Score:
-    golden, by_run = _in_every(tasks, lambda task: task.holds("golden-passes"), "the golden passes its test")
-    signed, by_people = _in_every(tasks, lambda task: task.signed, "reviewers signed off")
+    golden, by_run = _in_every("the golden passes its test", _golden_passes)(tasks)
+    signed, by_people = _in_every("reviewers signed off", lambda task: task.signed)(tasks)
     return golden and signed, f"{by_run}; {by_people}"
 
 
@@ -229,7 +205,7 @@ def _mutants(tasks: Set) -> MutationScore:
 
 def _sensitive(tasks: Set) -> Score:
     words = "constant results fail, and so do enough mutants, with at most a tenth accepted or reviewers' approval,"
-    shown, reason = _in_every(tasks, lambda task: task.holds("trivial-fails", MUTANTS_DIE), words)
+    shown, reason = _in_every(words, lambda task: task.holds("trivial-fails", MUTANTS_DIE))(tasks)
     return shown, f"{reason}; {_mutants(tasks).text}"
 
 
@@ -265,15 +241,8 @@ def _exercised(tasks: Set) -> Score:
 
 
 def _apart(tasks: Set) -> Score:
-    alone, reason = _in_every(tasks, lambda task: not task.leaks, "no leak of a solution is found")
+    alone, reason = _in_every("no leak of a solution is found", lambda task: not task.leaks)(tasks)
     return alone, f"{reason}; agents get neither test, golden nor expected values"
-
-
-def _harness(_: Set) -> Score:
-    return (
-        True,
-        f"lmr-author {__version__} makes, proves and judges the tasks; also for Harbor and Inspect AI",
-    )
 
 
 def _flaws(tasks: Set) -> Score:
@@ -284,19 +253,45 @@ def _flaws(tasks: Set) -> Score:
 
 
 def _measured_flaws(tasks: Set) -> Score:
-    proven, reason = _in_every(tasks, lambda task: task.proof is not None, "survivors are listed")
+    proven, reason = _in_every("survivors are listed", lambda task: task.proof is not None)(tasks)
     return proven, f"{_mutants(tasks).text}; {reason}"
 
 
-_OF_THE_SET: dict[str, Callable[[Set], Score]] = {
+_SCORES: dict[str, Callable[[Set], Score]] = {
     "O.d.1": _verified,
     "O.d.2": _measured,
     "O.e.1": _edges,
+    "O.e.2": _in_every("cases differ in types, shapes or lengths", lambda task: task.is_varied),
     "O.e.3": _sensitive,
     "O.f.2": _exercised,
+    "O.f.3": _in_every("repeated runs of the golden agree", _golden_passes),
+    "T.1": _in_every("packages and base image have exact versions", lambda task: task.pinned),
+    "T.4": _in_every(
+        "each run starts from a fresh copy without network", lambda task: task.holds("isolated")
+    ),
     "T.5": _apart,
-    "R.2": _harness,
+    "T.6": _in_every("pinned, and run without network", lambda task: task.pinned and task.holds("isolated")),
+    "T.7": _in_every(
+        "the repository's own code gives the expected values",
+        lambda task: task.holds("untampered", "golden-passes", "target-entered"),
+    ),
+    "T.8": _in_every("the golden passes as an answer would", _golden_passes),
+    "T.9": _in_every("the golden passes as an answer would", _golden_passes),
+    "T.10": _in_every(
+        "doing nothing, little or cheating fails",
+        lambda task: task.holds("masked-fails", "trivial-fails", "isolated") and not task.leaks,
+    ),
+    "R.1": _in_every("the repository's licence is known", lambda task: bool(task.license)),
+    "R.2": lambda _: (
+        True,
+        f"lmr-author {__version__} makes, proves and judges the tasks; also for Harbor and Inspect AI",
+    ),
+    "R.4": _in_every("a recipe makes the task again", lambda task: task.remade),
     "R.7": _flaws,
     "R.9": _measured_flaws,
+    "R.13": _in_every(
+        "the masked code and trivial answers were run, and fail",
+        lambda task: task.holds("masked-fails", "trivial-fails"),
+    ),
 }
-"""Number of an item → its score from the figures of all tasks."""
+"""Number of an item → its score from the records of all tasks."""

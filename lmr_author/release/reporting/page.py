@@ -56,7 +56,6 @@ def render(template: str, page: object) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """Return the content security policy: nothing but our style and script by hash, and embedded pictures."""
     return (
         f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
         "base-uri 'none'; form-action 'none'"

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from lmr_author.core import resources
 from lmr_author.core.errors import UsageError
-from lmr_author.core.task import Finding, Severity, Task
+from lmr_author.core.task import Evaluation, Finding, Severity, Task
 from lmr_author.core.task import evaluation as evaluations
 from lmr_author.core.task.reviews import ReviewItem
 from lmr_author.core.task.state import State
@@ -121,11 +121,14 @@ class Checklist:
         return cls(data["name"], questions, data.get("reviewers", REVIEWERS))
 
 
-def automatic_items(task: Task, findings: Iterable[Finding]) -> tuple[ReviewItem, ReviewItem]:
+def automatic_items(
+    task: Task, findings: Iterable[Finding], approved: Evaluation | None = None
+) -> tuple[ReviewItem, ReviewItem]:
     """Return the items that the program answers: static checks, and gates that were run on this very state.
 
     Args:
         findings: findings of ``validate`` now.
+        approved: the evaluation with what reviewers approved; by default as it was stored.
     """
     serious = [finding for finding in findings if finding.severity is not Severity.NOTE]
     codes = ", ".join(sorted({finding.code for finding in serious}))
@@ -136,7 +139,7 @@ def automatic_items(task: Task, findings: Iterable[Finding]) -> tuple[ReviewItem
         "fail" if serious else "pass",
         evidence=f"{counted(len(serious), 'finding')}: {codes}" if serious else "no findings",
     )
-    evaluation = evaluations.load(task)
+    evaluation = approved or evaluations.load(task)
     answer: Literal["pass", "fail", "unsure"] = "fail"
     if evaluation is None:
         evidence = "never evaluated"

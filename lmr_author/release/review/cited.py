@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lmr_author.core.paper.parts import NamedPart, named_parts
@@ -22,12 +22,14 @@ class Cited:
         absent: named sections that the paper does not have, by number.
         elsewhere: named equations and algorithms that are only in other sections → those sections.
         readable: False where no numbered section was found in the paper's text at all.
+        pages: those with the named sections, equations and algorithms.
     """
 
     sections: tuple[Section, ...]
     absent: tuple[str, ...] = ()
     elsewhere: tuple[tuple[str, Section], ...] = ()
     readable: bool = True
+    pages: tuple[int, ...] = ()
 
 
 def cite(instruction: str, pages: Mapping[int, str]) -> Cited:
@@ -42,11 +44,13 @@ def cite(instruction: str, pages: Mapping[int, str]) -> Cited:
             absent.append(number)
     chosen.sort(key=in_paper.index)
     outside: list[tuple[str, Section]] = []
-    for label in labels_named(instruction):
+    labels = labels_named(instruction)
+    for label in labels:
         homes = [section for section in in_paper if label in labels_in(section.text)]
         if chosen and homes and not any(section in chosen for section in homes):
             outside.append((label, homes[0]))
-    return Cited(tuple(chosen), tuple(absent), tuple(outside), bool(in_paper))
+    numbers = _pages_of(chosen, labels, pages)
+    return Cited(tuple(chosen), tuple(absent), tuple(outside), bool(in_paper), numbers)
 
 
 def named_sections(instruction: str) -> tuple[str, ...]:
@@ -71,16 +75,19 @@ def _labels(parts: Iterable[NamedPart]) -> tuple[str, ...]:
     return tuple(map(str, sorted(whole, key=lambda part: (part.kind != "equation", int(part.number)))))
 
 
-def paragraphs_of(section: Section, paragraphs: Sequence[str]) -> tuple[int, ...]:
-    """Return the numbers of a paper's paragraphs that belong to a section that was found in them, joined by lines."""
-    begin = "\n".join(paragraphs).find(section.text)
-    if begin < 0:
-        return ()
-    end, at, numbers = begin + len(section.text), 0, []
-    for number, text in enumerate(paragraphs):
-        if at < end and at + len(text) > begin and text.strip():
+def _pages_of(
+    wanted: Sequence[Section], labels: Collection[str], pages: Mapping[int, str]
+) -> tuple[int, ...]:
+    """Return the pages with any of some sections, equations or algorithms, as far as their text is there."""
+    whole = "\n".join(pages[number] for number in sorted(pages))
+    spans = [(begin, begin + len(part.text)) for part in wanted if (begin := whole.find(part.text)) >= 0]
+    at, numbers = 0, []
+    for number in sorted(pages):
+        end = at + len(pages[number])
+        shared = any(begin < end and at < stop for begin, stop in spans)
+        if shared or not set(labels).isdisjoint(labels_in(pages[number])):
             numbers.append(number)
-        at += len(text) + 1
+        at = end + 1
     return tuple(numbers)
 
 

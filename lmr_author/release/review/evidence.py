@@ -11,13 +11,12 @@ from lmr_author.core.paper.sections import sections
 from lmr_author.core.task import Finding, Severity, Task
 from lmr_author.core.texts import counted, listed
 from lmr_author.proof.lookup import canonical_category
-from lmr_author.release.review import surroundings
+from lmr_author.release.review import evidence_of_task
 from lmr_author.release.review.checklist import CATEGORY_MEANINGS
-from lmr_author.release.review.docstring import docstring_contradictions
+from lmr_author.release.review.evidence_of_tests import evidence_of_tests
 from lmr_author.release.review.exhibits import Exhibit, QuestionEvidence
 from lmr_author.release.review.spelled_out import spelled_out
-from lmr_author.release.review.subject import ReviewedTask, Subject, read_task
-from lmr_author.release.review.tested import evidence_of_tests
+from lmr_author.release.review.under_test import ReviewedTask, TargetUnderTest, read_task
 
 
 def evidence_of(task: Task, findings: Sequence[Finding]) -> dict[str, QuestionEvidence]:
@@ -44,13 +43,12 @@ def evidence_for(reviewed: ReviewedTask, findings: Sequence[Finding]) -> dict[st
 
 
 def _of_implementations(question: str, reviewed: ReviewedTask) -> list[QuestionEvidence]:
-    """Return the evidence from each implementation; in a task of several, each is named."""
-    parts = [_OF_IMPLEMENTATION[question](reviewed, subject) for subject in reviewed.subjects]
+    parts = [_OF_IMPLEMENTATION[question](reviewed, target) for target in reviewed.targets]
     if len(parts) == 1:
         return parts
     named = []
-    for subject, part in zip(reviewed.subjects, parts, strict=True):
-        name = subject.implementation.qualname
+    for target, part in zip(reviewed.targets, parts, strict=True):
+        name = target.implementation.qualname
         exhibits = tuple(replace(exhibit, title=f"{name}: {exhibit.title}") for exhibit in part.exhibits)
         named.append(QuestionEvidence(exhibits, tuple(f"{name}: {doubt}" for doubt in part.doubts)))
     return named
@@ -65,44 +63,40 @@ def _together(parts: Sequence[QuestionEvidence]) -> QuestionEvidence:
     return QuestionEvidence(tuple(exhibits), tuple(dict.fromkeys(doubts)))
 
 
-def _instruction(reviewed: ReviewedTask, subject: Subject) -> QuestionEvidence:
-    instruction = subject.implementation.instruction
+def _instruction(reviewed: ReviewedTask, target: TargetUnderTest) -> QuestionEvidence:
+    instruction = target.implementation.instruction
     lines = [instruction or "none"]
     # An ordinary word may be a variable, too: one in backticks, or of several words, is meant as a name.
     names = {quoted or joined for quoted, joined in re.findall(r"`(\w+)`|\b(?=\w*_)(\w+)", instruction)}
-    if local := names & surroundings.local_names(subject.files):
+    if local := names & evidence_of_task.local_names(target.files):
         lines.append(f"it names variables of the golden: {', '.join(sorted(local))}")
-    context, doubts = _context(reviewed, subject)
-    for golden in subject.goldens:
+    context, doubts = _context(reviewed, target)
+    for golden in target.goldens:
         spelled = spelled_out(golden, instruction)
         lines.append(
             f"it spells out {spelled.statements} of {counted(spelled.of, 'statement')} of the golden"
         )
         if spelled.gives_away:
             doubts.append(f"the instruction gives the solution away: {lines[-1]}")
-    if not subject.lines:
+    if not target.lines:
         doubts.insert(0, "the golden cannot be read")
     return QuestionEvidence(
         (
             Exhibit("Instruction", tuple(lines)),
-            Exhibit("Golden", code=subject.lines),
-            Exhibit.of(
-                "Docstring beside the golden", docstring_contradictions(subject.goldens), "no contradiction"
-            ),
-            _returns(subject),
+            Exhibit("Golden", code=target.lines),
+            _returns(target),
             Exhibit.of("Context files that models see", context),
         ),
         tuple(doubts),
     )
 
 
-def _context(reviewed: ReviewedTask, subject: Subject) -> tuple[list[str], list[str]]:
-    """Return a line about each context file, and doubts about those that have nothing to do with the function."""
-    used = surroundings.names_used(subject.files)
-    mentions = surroundings.mentions(reviewed.view, subject.implementation)
+def _context(reviewed: ReviewedTask, target: TargetUnderTest) -> tuple[list[str], list[str]]:
+    used = evidence_of_task.names_used(target.files)
+    mentions = evidence_of_task.mentions(reviewed.view, target.implementation)
     lines, doubts = [], []
-    for path in subject.implementation.retrieval_context:
-        names = sorted(surroundings.names_in(reviewed.view, path) & used)
+    for path in target.implementation.retrieval_context:
+        names = sorted(evidence_of_task.names_in(reviewed.view, path) & used)
         calls = [mention for mention in mentions if mention.startswith(f"{path}:")]
         if names:
             lines.append(f"{path}: the golden uses {listed(names, 8)}")
@@ -114,73 +108,68 @@ def _context(reviewed: ReviewedTask, subject: Subject) -> tuple[list[str], list[
     return lines, doubts
 
 
-def _returns(subject: Subject) -> Exhibit:
-    """Return what the instruction says of the result, beside what the golden returns."""
+def _returns(target: TargetUnderTest) -> Exhibit:
     lines = []
-    for sentence in re.split(r"(?<=[.;:!?])\s+", subject.implementation.instruction):
+    for sentence in re.split(r"(?<=[.;:!?])\s+", target.implementation.instruction):
         if re.search(r"\b(?:return|yield)", sentence, re.I):
             lines.append(f"instruction: {sentence}")
     if not lines:
         lines.append("instruction: it does not name the result")
-    returning = [line for line in subject.lines if line.returns]
+    returning = [line for line in target.lines if line.returns]
     lines += [f"line {line.number}: {line.text.strip()}" for line in returning]
     if not returning:
         lines.append("golden: it returns nothing")
     return Exhibit("Result", tuple(lines))
 
 
-def _paper_section(reviewed: ReviewedTask, subject: Subject) -> QuestionEvidence:
-    cited = subject.cited
+def _paper_section(reviewed: ReviewedTask, target: TargetUnderTest) -> QuestionEvidence:
+    cited = target.cited
     exhibits = [Exhibit(f"Paper, {section.named}", prose=section.text) for section in cited.sections]
     doubts = [f"the paper has no section {number}" for number in cited.absent if cited.readable]
     for home in dict.fromkeys(home for _, home in cited.elsewhere):
         labels = ", ".join(label for label, section in cited.elsewhere if section == home)
         doubts.append(f"{home.named} has {labels}, and is not named")
     if not cited.sections:
-        doubts.append(_why_none(reviewed, subject))
-    closest = best_section(sections(reviewed.pages), subject.words) if subject.words else None
+        doubts.append(_why_none(reviewed, target))
+    closest = best_section(sections(reviewed.pages), target.words) if target.words else None
     if closest and closest not in cited.sections:
         doubts.append(f"by its words the golden belongs to {closest.named}, which is not named")
         exhibits.append(Exhibit(f"Closest to the golden's words: {closest.named}", prose=closest.text))
     return QuestionEvidence(tuple(exhibits), tuple(doubts))
 
 
-def _why_none(reviewed: ReviewedTask, subject: Subject) -> str:
+def _why_none(reviewed: ReviewedTask, target: TargetUnderTest) -> str:
     if not reviewed.pages:
         return "the paper's text cannot be read"
-    if not subject.cited.readable:
+    if not target.cited.readable:
         return "no numbered section was found in the paper's text"
-    return "no section found" if subject.cited.absent else "the instruction names no section"
+    return "no section found" if target.cited.absent else "the instruction names no section"
 
 
 def _paper_and_code(reviewed: ReviewedTask) -> QuestionEvidence:
-    abstract = surroundings.abstract_of(reviewed.view.info.paper_name, reviewed.pages)
-    changed = surroundings.changed_code(reviewed.task, reviewed.view)
+    abstract = evidence_of_task.abstract_of(reviewed.view.info.paper_name, reviewed.pages)
+    changed = evidence_of_task.changed_code(reviewed.task, reviewed.view)
     return QuestionEvidence((abstract, *changed.exhibits), changed.doubts)
 
 
-def _core(reviewed: ReviewedTask, subject: Subject) -> QuestionEvidence:
-    named = ", ".join(section.named for section in subject.cited.sections) or "no section"
-    mentions = surroundings.mentions(reviewed.view, subject.implementation)
-    lines = (
-        f"{subject.implementation.target}: {counted(len(subject.lines), 'line')} without docstring, {named}",
-        f"mentioned in: {listed(mentions, 6)}" if mentions else "no other file mentions it",
-    )
-    return QuestionEvidence((Exhibit("Masked function", lines),))
+def _core(_: ReviewedTask, target: TargetUnderTest) -> QuestionEvidence:
+    named = ", ".join(section.named for section in target.cited.sections) or "no section"
+    line = f"{target.implementation.target}: {counted(len(target.lines), 'line')} without docstring, {named}"
+    return QuestionEvidence((Exhibit("Masked function", (line,)),))
 
 
-def _category(_: ReviewedTask, subject: Subject) -> QuestionEvidence:
-    name = canonical_category(subject.implementation.category) or ""
+def _category(_: ReviewedTask, target: TargetUnderTest) -> QuestionEvidence:
+    name = canonical_category(target.implementation.category) or ""
     lines = [
-        f"{name or subject.implementation.category or 'none'}: {CATEGORY_MEANINGS.get(name, 'none of the nine')}"
+        f"{name or target.implementation.category or 'none'}: {CATEGORY_MEANINGS.get(name, 'none of the nine')}"
     ]
-    likely = likely_category(subject.words) if subject.words else ""
+    likely = likely_category(target.words) if target.words else ""
     doubts = [] if name else ["the category is none of the nine"]
-    if name and subject.words and (other := contradicting_category(subject.words, name)):
+    if name and target.words and (other := contradicting_category(target.words, name)):
         doubts.append(f"by its words the function belongs to {other}, not {name}")
     if likely and likely != name:
         lines.append(f"by its words rather {likely}: {CATEGORY_MEANINGS[likely]}")
-    task = re.split(r"(?<=[.;])\s", subject.implementation.instruction)[0]
+    task = re.split(r"(?<=[.;])\s", target.implementation.instruction)[0]
     exhibits = Exhibit("Category", tuple(lines)), Exhibit("The function", (task,))
     return QuestionEvidence(exhibits, tuple(doubts))
 
@@ -193,8 +182,8 @@ def _evaluated(reviewed: ReviewedTask) -> QuestionEvidence:
     return QuestionEvidence((), doubts.get(reviewed.evaluation, ()))
 
 
-def _mentions(reviewed: ReviewedTask, subject: Subject) -> QuestionEvidence:
-    mentions = surroundings.mentions(reviewed.view, subject.implementation)
+def _mentions(reviewed: ReviewedTask, target: TargetUnderTest) -> QuestionEvidence:
+    mentions = evidence_of_task.mentions(reviewed.view, target.implementation)
     return QuestionEvidence((Exhibit.of("Mentions in other files", mentions[:12]),))
 
 
@@ -208,20 +197,20 @@ def _findings(question: str, findings: Sequence[Finding]) -> QuestionEvidence:
     return QuestionEvidence((Exhibit("Findings", tuple(lines)),) if lines else (), tuple(doubts))
 
 
-_OF_IMPLEMENTATION: dict[str, Callable[[ReviewedTask, Subject], QuestionEvidence]] = {
+_OF_IMPLEMENTATION: dict[str, Callable[[ReviewedTask, TargetUnderTest], QuestionEvidence]] = {
     "instruction": _instruction,
     "paper-section": _paper_section,
     "core": _core,
     "category": _category,
-    "tests": lambda reviewed, subject: evidence_of_tests(reviewed.view, subject),
+    "tests": lambda reviewed, target: evidence_of_tests(reviewed.view, target),
     "no-leak": _mentions,
 }
 _OF_TASK: dict[str, Callable[[ReviewedTask], QuestionEvidence]] = {
     "core": _paper_and_code,
     "tests": _evaluated,
-    "no-leak": lambda reviewed: QuestionEvidence((surroundings.nearest(reviewed.view),)),
-    "environment": lambda reviewed: surroundings.environment(reviewed.task, reviewed.view),
-    "licence": lambda reviewed: surroundings.licence(reviewed.task, reviewed.view),
+    "no-leak": lambda reviewed: QuestionEvidence((evidence_of_task.nearest(reviewed.view),)),
+    "environment": lambda reviewed: evidence_of_task.environment(reviewed.task, reviewed.view),
+    "licence": lambda reviewed: evidence_of_task.licence(reviewed.task, reviewed.view),
 }
 
 FINDINGS = {

@@ -80,7 +80,6 @@ def _steps(golden: FunctionNode) -> Iterator[ast.AST]:
 
 
 def _terms(node: ast.AST) -> Iterator[set[str]]:
-    """Yield the spellings of each name and operation."""
     for part in ast.walk(node):
         match part:
             case ast.Name(id=name) | ast.Attribute(attr=name):

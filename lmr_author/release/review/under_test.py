@@ -25,7 +25,7 @@ from lmr_author.release.review.standing import proof_of
 
 
 @dataclass(frozen=True)
-class Subject:
+class TargetUnderTest:
     """One implementation with all that is known about it.
 
     Attributes:
@@ -74,7 +74,7 @@ class ReviewedTask:
     task: Task
     view: TaskView
     pages: Mapping[int, str]
-    subjects: tuple[Subject, ...]
+    targets: tuple[TargetUnderTest, ...]
     evaluation: str
     challenge: Challenge | None
 
@@ -92,21 +92,21 @@ def read_task(task: Task) -> ReviewedTask:
         state = "current" if evaluation.is_of(State.of(task)) else "stale"
     gates = evaluation.gates if evaluation else ()
     challenged = challenge.load(task)
-    subjects = tuple(
-        _subject(task, view, implementation, gates, pages, challenged)
+    targets = tuple(
+        _read_target(task, view, implementation, gates, pages, challenged)
         for implementation in view.implementations
     )
-    return ReviewedTask(task, view, pages, subjects, state, challenged)
+    return ReviewedTask(task, view, pages, targets, state, challenged)
 
 
-def _subject(
+def _read_target(
     task: Task,
     view: TaskView,
     implementation: Implementation,
     gates: Iterable[GateResult],
     pages: Mapping[int, str],
     challenged: Challenge | None,
-) -> Subject:
+) -> TargetUnderTest:
     own = tuple(gate for gate in gates if gate.implementation == implementation.index)
     both, problems = pair(view, implementation), []
     recording: Recording | None = None
@@ -129,7 +129,7 @@ def _subject(
     challengers: tuple[Challenger, ...] = ()
     if challenged is not None and implementation.index not in challenged.stale(task, view.info):
         challengers = challenged.of(implementation.index)
-    return Subject(
+    return TargetUnderTest(
         implementation,
         both,
         cited,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from heapq import nlargest
 from itertools import islice
@@ -138,26 +137,20 @@ def changed_code(task: Task, view: TaskView) -> QuestionEvidence:
 # The environment
 
 
-@dataclass(frozen=True)
-class DatedVersion:
-    """A part of the environment: its version, and the day from which it is; None when unknown."""
+DatedVersion = tuple[str, str, date | None]
+"""A part of the environment, its version, and the day from which it is; None when unknown."""
 
-    name: str
-    version: str
-    day: date | None
 
-    def years_after(self, year: int) -> int:
-        """Return how many years it is newer than a year; 0 where one of them is unknown."""
-        return self.day.year - year if self.day and year else 0
+def _years_after(day: date | None, year: int) -> int:
+    return day.year - year if day and year else 0
 
-    def beside(self, year: int) -> str:
-        """Compare it with a year: ``3 years newer``."""
-        if self.day is None or not year:
-            return "unknown"
-        after = self.years_after(year)
-        if after == 0:
-            return "the same year"
-        return f"{counted(abs(after), 'year')} {'newer' if after > 0 else 'older'}"
+
+def _beside(day: date | None, year: int) -> str:
+    """Compare a day with a year: ``3 years newer``."""
+    if day is None or not year:
+        return "unknown"
+    after = _years_after(day, year)
+    return f"{counted(abs(after), 'year')} {'newer' if after > 0 else 'older'}" if after else "the same year"
 
 
 def environment(task: Task, view: TaskView) -> QuestionEvidence:
@@ -166,7 +159,7 @@ def environment(task: Task, view: TaskView) -> QuestionEvidence:
     dockerfile, lock = view.text(task.dockerfile) or "", view.text(task.lock) or ""
     parts = _versions(origin, dockerfile, lock)
     rows = [("", "version", "date", "beside the paper"), ("paper", "", str(year or "unknown"), "")]
-    rows += [(part.name, part.version, str(part.day or "unknown"), part.beside(year)) for part in parts]
+    rows += [(name, version, str(day or "unknown"), _beside(day, year)) for name, version, day in parts]
     declared = []
     for need in origin.environment.requirements:
         guessed = ", guessed" if need.guessed else ""
@@ -187,27 +180,26 @@ def _doubts(parts: Sequence[DatedVersion], year: int, recorded: int | None) -> I
         year: of the paper in info.json; 0 if unknown.
         recorded: of the paper in the task's provenance.
     """
-    for part in parts:
-        if part.years_after(year) >= YEARS_NEWER:
-            yield f"{part.name} is {part.beside(year)} than the paper"
+    for name, _, day in parts:
+        if _years_after(day, year) >= YEARS_NEWER:
+            yield f"{name} is {_beside(day, year)} than the paper"
     if not year:
         yield "the paper's year is unknown"
     elif recorded not in (None, year):
         yield f"the paper is of {year} in info.json, of {recorded} in authoring/provenance.json"
-    if not any(part.day for part in parts):
+    if not any(day for _, _, day in parts):
         yield "no version has a date"
 
 
 def _versions(origin: Provenance, dockerfile: str, lock: str) -> tuple[DatedVersion, ...]:
-    """Return commit, lock and PyTorch. Requirements are pinned as of the commit."""
     commit = _day(origin.repository.commit_date)
     image = _TORCH_TAG.search(dockerfile)
     torch = image[1] if image else origin.environment.base_image.torch
     pins = counted(len(_PIN.findall(lock)), "package")
     return (
-        DatedVersion("the repository's commit", origin.repository.commit[:12] or "none", commit),
-        DatedVersion("the lock", pins, commit if origin.environment.lock.pinned else None),
-        DatedVersion("PyTorch", torch or "unknown", released(torch)),
+        ("the repository's commit", origin.repository.commit[:12] or "none", commit),
+        ("the lock", pins, commit if origin.environment.lock.pinned else None),
+        ("PyTorch", torch or "unknown", released(torch)),
     )
 
 

@@ -16,58 +16,58 @@ from lmr_author.proof.lookup import unit_test_path
 from lmr_author.proof.view import TaskView
 from lmr_author.release.review.exhibits import CodeLine, Exhibit, QuestionEvidence
 from lmr_author.release.review.outcomes import empty_outcomes, outcome_doubts
-from lmr_author.release.review.subject import Subject
+from lmr_author.release.review.under_test import TargetUnderTest
 
 _ARRAY = re.compile(r"(.*?)(\[[\d, ]*\])(, requires grad)?")
 """An array as the recorder describes it: ``tensor float32[4, 8], requires grad``."""
 
 
-def evidence_of_tests(view: TaskView, subject: Subject) -> QuestionEvidence:
+def evidence_of_tests(view: TaskView, target: TargetUnderTest) -> QuestionEvidence:
     """Return the cases by what differs, the golden's lines that they leave open, survivors, accepted mutants."""
-    if subject.recording is None:
-        exhibits = [_own_test(view, subject)]
+    if target.recording is None:
+        exhibits = [_own_test(view, target)]
     else:
-        exhibits = [*_cases(subject.recording), _open_lines(subject)]
-        if table := tolerances(subject):
+        exhibits = [*_cases(target.recording), _open_lines(target)]
+        if table := tolerances(target):
             exhibits.insert(1, Exhibit("How results are compared (everything else: exactly)", table=table))
-    exhibits += [*_mutants(subject), *_challenged(subject)]
-    doubts = list(_doubts(subject))
-    if subject.recording is not None:
-        folder = view.task.recording(view.info, subject.implementation.index)
-        empty = empty_outcomes(folder, subject.recording)
-        doubts += outcome_doubts(empty, subject.recording.cases)
+    exhibits += [*_mutants(target), *_challenged(target)]
+    doubts = list(_doubts(target))
+    if target.recording is not None:
+        folder = view.task.recording(view.info, target.implementation.index)
+        empty = empty_outcomes(folder, target.recording)
+        doubts += outcome_doubts(empty, target.recording.cases)
         if empty:
             lines = tuple(f"{name} expects {what}" for name, what in empty.items())
             exhibits.append(Exhibit("Outcomes that show little", lines))
     return QuestionEvidence(tuple(exhibits), tuple(doubts))
 
 
-def _doubts(subject: Subject) -> Iterator[str]:
-    yield from subject.problems
-    if subject.recording is not None:
-        missed = sum(line.mark == "not reached" for line in subject.lines)
+def _doubts(target: TargetUnderTest) -> Iterator[str]:
+    yield from target.problems
+    if target.recording is not None:
+        missed = sum(line.mark == "not reached" for line in target.lines)
         if missed:
             yield f"no case reaches {counted(missed, 'line')} of the golden"
-        if len(subject.recording.cases) == 1:
+        if len(target.recording.cases) == 1:
             yield "there is only one case"
-    for part in subject.compared:
+    for part in target.compared:
         if part.is_weak:
             yield f"{part.in_words} ({part.reason or 'no reason given'})"
-    score = subject.mutants.score if subject.mutants else MutationScore()
+    score = target.mutants.score if target.mutants else MutationScore()
     if score.judgement is Judgement.ACCEPTED:
         yield f"{score.text}: more than a tenth is accepted, and a pass approves all of them"
-    elif subject.accepted:
-        yield f"{counted(len(subject.accepted), 'mutant')} accepted as equivalent"
-    for gate in subject.gates:
+    elif target.accepted:
+        yield f"{counted(len(target.accepted), 'mutant')} accepted as equivalent"
+    for gate in target.gates:
         if gate.status is not GateStatus.PASSED:
             yield f"{gate.gate}: {gate.status.value}, {gate.message}"
-    for challenger in subject.challengers:
+    for challenger in target.challengers:
         if not challenger.settled:
             yield f"the {challenger.kind.value} {challenger.name} {challenger.in_words}"
 
 
-def _own_test(view: TaskView, subject: Subject) -> Exhibit:
-    lines = (view.text(unit_test_path(view, subject.implementation)) or "").splitlines()
+def _own_test(view: TaskView, target: TargetUnderTest) -> Exhibit:
+    lines = (view.text(unit_test_path(view, target.implementation)) or "").splitlines()
     title = "Test, written by hand" if lines else "There is no test"
     return Exhibit(title, code=tuple(CodeLine(number, text) for number, text in enumerate(lines, 1)))
 
@@ -81,13 +81,13 @@ def _cases(recording: Recording) -> Iterator[Exhibit]:
         yield Exhibit("Each case adds", tuple(adds))
 
 
-def tolerances(subject: Subject) -> tuple[tuple[str, ...], ...]:
+def tolerances(target: TargetUnderTest) -> tuple[tuple[str, ...], ...]:
     """Return how each part of the outcomes is compared, weak ones first, as a table with a head; () for exactly."""
     rows = []
-    for part in subject.compared:
+    for part in target.compared:
         how = "not compared" if part.kind == "ignore" else in_numbers(part.tolerance) or part.kind
         reason = part.reason or "chosen by the annotator, no reason given"
-        every = len(part.cases) == len(subject.recording.cases) if subject.recording else False
+        every = len(part.cases) == len(target.recording.cases) if target.recording else False
         rows.append(
             (
                 part.named,
@@ -121,22 +121,26 @@ def _shapes_alone(row: tuple[str, ...]) -> tuple[str, ...]:
     return (f"{name}: {kinds.pop()}", *shapes) if len(kinds) == 1 else row
 
 
-def _open_lines(subject: Subject) -> Exhibit:
-    marked = tuple(line for line in subject.lines if line.mark)
+def _open_lines(target: TargetUnderTest) -> Exhibit:
+    marked = tuple(line for line in target.lines if line.mark)
     if marked:
         return Exhibit("Golden lines that no case reaches, or whose condition always holds", code=marked)
     return Exhibit.of("Golden lines that no case reaches", ())
 
 
-def _challenged(subject: Subject) -> Iterator[Exhibit]:
+def _challenged(target: TargetUnderTest) -> Iterator[Exhibit]:
     """Yield how all misreadings and rewrites ended, then what was accepted (who, when, why) or is equal."""
     lines = []
-    for challenger in subject.challengers:
-        about = f": {challenger.about}" if challenger.about else ""
-        lines.append(f"{challenger.kind.value} {challenger.name} {challenger.in_words}{about}")
+    for challenger in target.challengers:
+        difference = challenger.difference
+        differs = (
+            f"{difference.case or f'call {difference.call}'}: {difference.message}" if difference else ""
+        )
+        said = (f"{challenger.kind.value} {challenger.name} {challenger.in_words}", challenger.about, differs)
+        lines.append("; ".join(filter(None, (*said, challenger.reason))))
     if lines:
         yield Exhibit("Misreadings have to fail, rewrites to pass", tuple(lines))
-    for challenger in subject.challengers:
+    for challenger in target.challengers:
         accepted, missing = challenger.accepted, challenger.missing
         if accepted and challenger.settled:
             yield _accepted(f"Accepted: {challenger.name}", accepted)
@@ -144,9 +148,8 @@ def _challenged(subject: Subject) -> Iterator[Exhibit]:
             yield Exhibit(f"Equal on every recorded call: {challenger.name}", diff=missing.diff)
 
 
-def _mutants(subject: Subject) -> Iterator[Exhibit]:
-    """Yield how many wrong versions fail, those that survive, and each that was accepted: who, when, why."""
-    mutants = subject.mutants or GateDetail()
+def _mutants(target: TargetUnderTest) -> Iterator[Exhibit]:
+    mutants = target.mutants or GateDetail()
     if mutants.made:
         yield Exhibit("Mutants", (mutants.score.text,))
     accepted = {survivor.id for survivor in mutants.survivors if survivor.accepted}
@@ -155,7 +158,7 @@ def _mutants(subject: Subject) -> Iterator[Exhibit]:
             continue
         title = f"Survives: {survivor.id}, line {survivor.line}, {survivor.operator}"
         yield Exhibit(title, tuple(filter(None, [survivor.why])), diff=survivor.diff)
-    for mutant in subject.accepted:
+    for mutant in target.accepted:
         title = (
             "Accepted as equivalent"
             if mutant.id in accepted
