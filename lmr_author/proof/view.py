@@ -12,11 +12,12 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
 
-from lmr_author.core import files, foreign
+from lmr_author.core import files, foreign, resources
 from lmr_author.core.code import Module
 from lmr_author.core.errors import LmrError, SourceError
 from lmr_author.core.parsing import NotParsed, json_data
 from lmr_author.core.task import INFO, Implementation, Task, TaskInfo
+from lmr_author.core.task.recording import SUPPORT
 
 MAX_TEXT = 16 * 1024 * 1024
 """Larger files (bytes) are never read as text."""
@@ -310,6 +311,12 @@ class TaskView:
     def read_bytes(self, path: Path | None) -> bytes | None:
         """Return a file's content, cached; None when it is not a readable regular file or over ``MAX_TEXT``."""
         return foreign.read_inside(self.root, path, MAX_TEXT) if path else None
+
+    @once
+    def is_support(self, path: Path) -> bool:
+        """Return True for the support file as lmr-author writes it: it is trusted by its digest, and not parsed."""
+        data = self.read_bytes(path) if path.name == SUPPORT else None
+        return data is not None and resources.is_known_support(files.sha256_bytes(data))
 
     def read_entry(self, entry: FileEntry, limit: int = MAX_TEXT) -> bytes | None:
         """Return an entry's content, not cached; no folder above an entry is a link."""

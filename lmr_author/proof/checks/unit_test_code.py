@@ -10,11 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from lmr_author.core import files, resources
 from lmr_author.core.code import FunctionNode, Module, each
 from lmr_author.core.code.tree import last_name
 from lmr_author.core.task import Implementation, Severity
-from lmr_author.core.task.recording import SUPPORT
 from lmr_author.proof.checks.base import ERROR, Check, Problem, target_check
 from lmr_author.proof.lookup import unit_test_path
 from lmr_author.proof.view import TaskView, once
@@ -155,16 +153,11 @@ def read_test(task: TaskView, target: Implementation) -> UnitTest | None:
     imports = "\n".join(ast.unparse(node) for node in each(module.tree, ast.Import, ast.ImportFrom))
     for name in sorted(set(re.findall(r"\w+", imports))):
         beside = path.parent / f"{name}.py"
-        helper = task.module(beside) if path.parent != task.repository else None
-        if helper and beside != path and not _is_support(task, beside):
+        if beside == path or path.parent == task.repository or task.is_support(beside):
+            continue
+        if helper := task.module(beside):
             modules.append(helper)
     return UnitTest(path, tuple(modules))
-
-
-def _is_support(task: TaskView, path: Path) -> bool:
-    """Return True for the support file as lmr-author writes it, which is no part of any one test."""
-    data = task.read_bytes(path) if path.name == SUPPORT else None
-    return data is not None and resources.is_known_support(files.sha256_bytes(data))
 
 
 def dotted(node: ast.AST) -> str:
