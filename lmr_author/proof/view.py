@@ -155,11 +155,9 @@ class TaskView:
 
     @cached_property
     def by_path(self) -> dict[str, FileEntry]:
-        """Return everything in the task folder by its path."""
         return {entry.relative: entry for entry in self.entries if entry.kind != "closed"}
 
     def named(self, name: str) -> list[FileEntry]:
-        """Return everything in the task folder that has a name, at any depth."""
         return [entry for entry in self.entries if entry.name == name]
 
     def kind(self, path: str) -> str:
@@ -168,11 +166,9 @@ class TaskView:
         return entry.kind if entry else ""
 
     def below(self, folder: str) -> tuple[FileEntry, ...]:
-        """Return everything in a folder of the task, at any depth."""
         return tuple(entry for entry in self.entries if entry.relative.startswith(f"{folder}/"))
 
     def files_below(self, folder: str) -> list[FileEntry]:
-        """Return the regular files in a folder of the task, at any depth."""
         return [entry for entry in self.below(folder) if entry.kind == "file"]
 
     @cached_property
@@ -182,16 +178,13 @@ class TaskView:
 
     @cached_property
     def repository_files(self) -> dict[str, FileEntry]:
-        """Return every regular file of the repository by its path in it."""
         files_only = (entry for entry in self.repository_entries if entry.kind == "file")
         return {self.in_repository(entry): entry for entry in files_only}
 
     def path(self, entry: FileEntry) -> Path:
-        """Return where an entry is."""
         return self.task.root / entry.relative
 
     def is_file(self, path: str | Path) -> bool:
-        """Return True for a file of the task, or a link to one."""
         return self.exists(path, Path.is_file)
 
     def exists(self, path: str | Path, test: Callable[[Path], bool] = Path.exists) -> bool:
@@ -251,7 +244,6 @@ class TaskView:
 
     @property
     def implementations(self) -> tuple[Implementation, ...]:
-        """Return the implementations, in the file's order."""
         return self.info.implementations
 
     @cached_property
@@ -265,7 +257,6 @@ class TaskView:
         return [(position, implementation, entry) for (position, entry), implementation in both]
 
     def pointer(self, implementation: Implementation, key: str = "") -> str:
-        """Return the JSON pointer of an implementation, or of a key in it."""
         for position, other, _ in self.numbered:
             if other is implementation:
                 return f"/implementations/{position}" + (f"/{key}" if key else "")

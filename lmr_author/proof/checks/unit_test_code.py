@@ -57,12 +57,10 @@ class UnitTest:
 
     @property
     def text(self) -> str:
-        """Return the source of the test and its helpers."""
         return "\n".join(module.text for module in self.modules)
 
     @cached_property
     def nodes(self) -> tuple[ast.AST, ...]:
-        """Return every node of the test and its helpers."""
         return tuple(walk_all(module.tree for module in self.modules))
 
     def each(self, kind: type[Node]) -> list[Node]:
@@ -71,12 +69,10 @@ class UnitTest:
 
     @cached_property
     def functions(self) -> list[FunctionNode]:
-        """Return every function and method, nested ones included."""
         return [node for node in self.nodes if isinstance(node, FunctionNode)]
 
     @cached_property
     def imports(self) -> list[ast.Import | ast.ImportFrom]:
-        """Return every import statement."""
         return [node for node in self.nodes if isinstance(node, ast.Import | ast.ImportFrom)]
 
     @cached_property
@@ -131,7 +127,6 @@ class UnitTest:
 
     @cached_property
     def files(self) -> list[DataFile]:
-        """Return every data file that a constant names."""
         writing: list[ast.AST] = [call for call in self.each(ast.Call) if _WRITES.match(ast.unparse(call))]
         names = set(map(last_name, walk_all(writing))) - {""}
         for assignment in self.each(ast.Assign):  # the path may be in a variable
@@ -171,7 +166,6 @@ def dotted(node: ast.AST) -> str:
 
 
 def walk_all(trees: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Yield every node of some trees."""
     for tree in trees:
         yield from ast.walk(tree)
 

@@ -98,6 +98,5 @@ def every_mutant(task: Task) -> list[tuple[str, Mutant]]:
 
 
 def mutant_gates(stored: Evaluation | None) -> list[GateResult]:
-    """Return the results of ``mutants-die`` that have figures."""
     gates = stored.gates if stored else ()
     return [gate for gate in gates if gate.gate == MUTANTS_DIE and gate.detail.made is not None]

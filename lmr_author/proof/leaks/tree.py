@@ -160,7 +160,6 @@ class FileLeak:
     form: str = ""
 
     def file(self, task: TaskView) -> Path:
-        """Return where the file is."""
         assert task.repository is not None
         return task.repository / self.path
 
