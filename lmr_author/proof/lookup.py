@@ -127,7 +127,6 @@ def original_name(name: str) -> str:
 
 
 def golden_files(view: TaskView) -> list[Path]:
-    """Return every Python file below ``golden_files/``."""
     return [view.path(entry) for entry in view.files_below(GOLDEN) if entry.suffix == ".py"]
 
 
@@ -276,51 +275,31 @@ def _called(module: Module | None, qualname: str) -> list[Definition]:
 
 
 def definitions_of(module: Module | None) -> tuple[Definition, ...]:
-    """Return the definitions of a module; none where it could not be read."""
     return module.definitions if module else ()
 
 
 @once
 def pair(task: TaskView, implementation: Implementation) -> Pair:
-    """Return an implementation's files and targets."""
     goal_file, golden_file = _meant_goal_path(task, implementation), golden_path(task, implementation)
     goal, golden = task.module(goal_file), task.module(golden_file)
     files = Pair(implementation, goal_file, golden_file, goal, golden, ())
-    targets = tuple({target.qualname: target for target in _targets(task, files)}.values())
+    targets = tuple({target.qualname: target for target in _targets(files)}.values())
     return replace(files, targets=targets)
 
 
 def pairs(task: TaskView) -> list[Pair]:
-    """Return all implementations' pairs."""
     return [pair(task, implementation) for implementation in task.implementations]
 
 
-def _targets(task: TaskView, files: Pair) -> Iterator[TargetPair]:
+def _targets(files: Pair) -> Iterator[TargetPair]:
     mine = files.implementation
     for name in function_names(mine):
         targets: list[TargetPair] = []
         for qualname in _qualnames(files, name, mine):
             targets += _expand(files, qualname, mine.nth)
         if len(targets) > 1:
-            # Of several functions those that differ are meant, and no other implementation names.
-            taken = _named_by_others(task, files)
             targets = [target for target in targets if target.differs] or targets
-            targets = [target for target in targets if target.qualname not in taken] or targets
         yield from targets
-
-
-def _named_by_others(task: TaskView, files: Pair) -> set[str]:
-    """Return the functions of a goal file that other implementations name without a doubt."""
-    mine, names = files.implementation, set[str]()
-    others = [
-        other for other in task.implementations if other is not mine and other.goal_file == mine.goal_file
-    ]
-    for other in others:
-        for name in function_names(other):
-            meant = _qualnames(files, name, other)
-            if len(meant) == 1:
-                names.update(meant)
-    return names
 
 
 def _qualnames(files: Pair, name: str, implementation: Implementation) -> list[str]:

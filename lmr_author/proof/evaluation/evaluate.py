@@ -97,7 +97,6 @@ class EvaluationRun:
 
     @property
     def gates(self) -> tuple[GateResult, ...]:
-        """The results of the gates."""
         return self.record.gates
 
     @property
@@ -127,17 +126,15 @@ def resolve(task: Task) -> tuple[TaskInfo, tuple[Resolved, ...]]:
     ``validate`` reports each fault. To run a hand-made task, the obvious reading is taken (the only golden of that
     name, the only class with that method), and a note says so. Raises LmrError when there is no ``info.json``.
     """
-    info = task.load()
+    task.load()
     view = TaskView(task)
-    resolved = []
-    for loose, written in zip(view.implementations, info.implementations, strict=True):
-        resolved.append(_resolve(view, loose, written))
+    resolved = tuple(_resolve(view, written) for written in view.implementations)
     intended = tuple(each.implementation for each in resolved)
-    return replace(info, implementations=intended), tuple(resolved)
+    return replace(view.info, implementations=intended), resolved
 
 
-def _resolve(view: TaskView, loose: Implementation, written: Implementation) -> Resolved:
-    files_of = pair(view, loose)
+def _resolve(view: TaskView, written: Implementation) -> Resolved:
+    files_of = pair(view, written)
     names = tuple(target.qualname for target in files_of.targets if target.golden and target.goal)
     golden = view.relative_raw(files_of.golden_path) if files_of.golden_path else ""
     taken = replace(
@@ -145,7 +142,7 @@ def _resolve(view: TaskView, loose: Implementation, written: Implementation) -> 
         category=canonical_category(written.category) or written.category,
         goal_file=view.in_repository_path(files_of.goal_path) or written.goal_file,
         golden_file=golden or written.golden_file,
-        unit_test_file=view.in_repository_path(unit_test_path(view, loose)) or written.unit_test_file,
+        unit_test_file=view.in_repository_path(unit_test_path(view, written)) or written.unit_test_file,
     )
     if len(names) == 1:
         owner, _, name = names[0].rpartition(".")
@@ -251,7 +248,6 @@ def _skipped(intended: Resolved) -> Iterator[GateResult]:
 
 
 def _powerless(task: Task, info: TaskInfo, record: Evaluation) -> dict[int, str]:
-    """Return how hand-written tests passed without the solution, by implementation."""
     powerless = {}
     for implementation in info.implementations:
         is_handwritten = recorded.load(task.recording(info, implementation.index)) is None
