@@ -193,6 +193,7 @@ class _Repository:
     def __init__(self, root: Path) -> None:
         self._root = root.resolve()
         self._bindings = cache(self._read_bindings)
+        self._is_file = cache(self._has_file)
 
     def imported(self, dotted: str, path: str, depth: int = MAX_DEPTH) -> _Defined | None:
         """Return the definition that an import of ``a.b.c``, or of ``.b.c``, in a file means."""
@@ -242,7 +243,7 @@ class _Repository:
                 return file.as_posix()
         return None
 
-    def _is_file(self, path: PurePosixPath) -> bool:
+    def _has_file(self, path: PurePosixPath) -> bool:
         file = self._root / path
         return file.is_file() and file.resolve() == file and file.stat().st_size <= MAX_BYTES
 

@@ -1,7 +1,7 @@
 """Find what ``info.json`` means, also where it is spelt loosely, so that one mistake hides no other.
 
-A path or a name that does not fit is reported by one check; all the others then go on with what was
-obviously meant (the only golden of that name, the only class with that method). Of a class, or of several
+A path or a name that does not fit is reported by one check; all the others, and whatever runs a task, then go on with
+what was obviously meant (the only golden of that name, the only class with that method). Of a class, or of several
 functions of one name, those are meant that differ between golden and goal file.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from lmr_author.core.code import Definition, FunctionNode, Module, form, is_same
-from lmr_author.core.task import CATEGORIES, GOLDEN, Implementation
+from lmr_author.core.task import CATEGORIES, GOLDEN, Implementation, Task, TaskInfo
 from lmr_author.proof.view import TaskView, once
 
 _GOLDEN_WORD = re.compile(
@@ -127,7 +127,6 @@ def original_name(name: str) -> str:
 
 
 def golden_files(view: TaskView) -> list[Path]:
-    """Return every Python file below ``golden_files/``."""
     return [view.path(entry) for entry in view.files_below(GOLDEN) if entry.suffix == ".py"]
 
 
@@ -276,51 +275,31 @@ def _called(module: Module | None, qualname: str) -> list[Definition]:
 
 
 def definitions_of(module: Module | None) -> tuple[Definition, ...]:
-    """Return the definitions of a module; none where it could not be read."""
     return module.definitions if module else ()
 
 
 @once
 def pair(task: TaskView, implementation: Implementation) -> Pair:
-    """Return an implementation's files and targets."""
     goal_file, golden_file = _meant_goal_path(task, implementation), golden_path(task, implementation)
     goal, golden = task.module(goal_file), task.module(golden_file)
     files = Pair(implementation, goal_file, golden_file, goal, golden, ())
-    targets = tuple({target.qualname: target for target in _targets(task, files)}.values())
+    targets = tuple({target.qualname: target for target in _targets(files)}.values())
     return replace(files, targets=targets)
 
 
 def pairs(task: TaskView) -> list[Pair]:
-    """Return all implementations' pairs."""
     return [pair(task, implementation) for implementation in task.implementations]
 
 
-def _targets(task: TaskView, files: Pair) -> Iterator[TargetPair]:
+def _targets(files: Pair) -> Iterator[TargetPair]:
     mine = files.implementation
     for name in function_names(mine):
         targets: list[TargetPair] = []
         for qualname in _qualnames(files, name, mine):
             targets += _expand(files, qualname, mine.nth)
         if len(targets) > 1:
-            # Of several functions those that differ are meant, and no other implementation names.
-            taken = _named_by_others(task, files)
             targets = [target for target in targets if target.differs] or targets
-            targets = [target for target in targets if target.qualname not in taken] or targets
         yield from targets
-
-
-def _named_by_others(task: TaskView, files: Pair) -> set[str]:
-    """Return the functions of a goal file that other implementations name without a doubt."""
-    mine, names = files.implementation, set[str]()
-    others = [
-        other for other in task.implementations if other is not mine and other.goal_file == mine.goal_file
-    ]
-    for other in others:
-        for name in function_names(other):
-            meant = _qualnames(files, name, other)
-            if len(meant) == 1:
-                names.update(meant)
-    return names
 
 
 def _qualnames(files: Pair, name: str, implementation: Implementation) -> list[str]:
@@ -341,6 +320,61 @@ def _expand(files: Pair, qualname: str, nth: int | None) -> list[TargetPair]:
         if definition.kind == "function" and definition.qualname.rpartition(".")[0] == qualname:
             methods[definition.qualname] = None
     return list(map(files.definitions, methods))
+
+
+# an implementation as it was intended
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """An implementation as it was intended, where ``info.json`` is written loosely.
+
+    Attributes:
+        implementation: with paths that exist and a target that its files define.
+        qualnames: the functions that are masked; several when a class stands for its methods.
+        notes: the corrections, one sentence each.
+    """
+
+    implementation: Implementation
+    qualnames: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def resolve(task: Task) -> tuple[TaskInfo, tuple[Resolved, ...]]:
+    """Return the task's ``info.json`` and its implementations as they were intended; unclear parts stay.
+
+    ``validate`` reports each fault. To run a hand-made task, the obvious reading is taken (the only golden of that
+    name, the only class with that method), and a note says so. Raises LmrError when there is no ``info.json``.
+    """
+    task.load()
+    view = TaskView(task)
+    resolved = tuple(_resolve(view, written) for written in view.implementations)
+    intended = tuple(each.implementation for each in resolved)
+    return replace(view.info, implementations=intended), resolved
+
+
+def _resolve(view: TaskView, written: Implementation) -> Resolved:
+    files_of = pair(view, written)
+    names = tuple(target.qualname for target in files_of.targets if target.golden and target.goal)
+    golden = view.relative_raw(files_of.golden_path) if files_of.golden_path else ""
+    taken = replace(
+        written,
+        category=canonical_category(written.category) or written.category,
+        goal_file=view.in_repository_path(files_of.goal_path) or written.goal_file,
+        golden_file=golden or written.golden_file,
+        unit_test_file=view.in_repository_path(unit_test_path(view, written)) or written.unit_test_file,
+    )
+    if len(names) == 1:
+        owner, _, name = names[0].rpartition(".")
+        taken = replace(taken, goal_function=name, class_name=owner)
+    notes = []
+    for key in ("goal_file", "golden_file", "unit_test_file"):
+        before, after = getattr(written, key), getattr(taken, key)
+        if before != after:
+            notes.append(f"{key} {before or 'is missing'}: took {after}")
+    if written.qualname != taken.qualname or len(names) > 1:
+        notes.append(f"the target {written.qualname}: took {', '.join(names)}")
+    return Resolved(taken, names or (written.qualname,), tuple(notes))
 
 
 # categories

@@ -12,11 +12,12 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
 
-from lmr_author.core import files, foreign
+from lmr_author.core import files, foreign, resources
 from lmr_author.core.code import Module
 from lmr_author.core.errors import LmrError, SourceError
 from lmr_author.core.parsing import NotParsed, json_data
 from lmr_author.core.task import INFO, Implementation, Task, TaskInfo
+from lmr_author.core.task.recording import SUPPORT
 
 MAX_TEXT = 16 * 1024 * 1024
 """Larger files (bytes) are never read as text."""
@@ -154,11 +155,9 @@ class TaskView:
 
     @cached_property
     def by_path(self) -> dict[str, FileEntry]:
-        """Return everything in the task folder by its path."""
         return {entry.relative: entry for entry in self.entries if entry.kind != "closed"}
 
     def named(self, name: str) -> list[FileEntry]:
-        """Return everything in the task folder that has a name, at any depth."""
         return [entry for entry in self.entries if entry.name == name]
 
     def kind(self, path: str) -> str:
@@ -167,11 +166,9 @@ class TaskView:
         return entry.kind if entry else ""
 
     def below(self, folder: str) -> tuple[FileEntry, ...]:
-        """Return everything in a folder of the task, at any depth."""
         return tuple(entry for entry in self.entries if entry.relative.startswith(f"{folder}/"))
 
     def files_below(self, folder: str) -> list[FileEntry]:
-        """Return the regular files in a folder of the task, at any depth."""
         return [entry for entry in self.below(folder) if entry.kind == "file"]
 
     @cached_property
@@ -181,16 +178,13 @@ class TaskView:
 
     @cached_property
     def repository_files(self) -> dict[str, FileEntry]:
-        """Return every regular file of the repository by its path in it."""
         files_only = (entry for entry in self.repository_entries if entry.kind == "file")
         return {self.in_repository(entry): entry for entry in files_only}
 
     def path(self, entry: FileEntry) -> Path:
-        """Return where an entry is."""
         return self.task.root / entry.relative
 
     def is_file(self, path: str | Path) -> bool:
-        """Return True for a file of the task, or a link to one."""
         return self.exists(path, Path.is_file)
 
     def exists(self, path: str | Path, test: Callable[[Path], bool] = Path.exists) -> bool:
@@ -250,7 +244,6 @@ class TaskView:
 
     @property
     def implementations(self) -> tuple[Implementation, ...]:
-        """Return the implementations, in the file's order."""
         return self.info.implementations
 
     @cached_property
@@ -264,7 +257,6 @@ class TaskView:
         return [(position, implementation, entry) for (position, entry), implementation in both]
 
     def pointer(self, implementation: Implementation, key: str = "") -> str:
-        """Return the JSON pointer of an implementation, or of a key in it."""
         for position, other, _ in self.numbered:
             if other is implementation:
                 return f"/implementations/{position}" + (f"/{key}" if key else "")
@@ -310,6 +302,12 @@ class TaskView:
     def read_bytes(self, path: Path | None) -> bytes | None:
         """Return a file's content, cached; None when it is not a readable regular file or over ``MAX_TEXT``."""
         return foreign.read_inside(self.root, path, MAX_TEXT) if path else None
+
+    @once
+    def is_support(self, path: Path) -> bool:
+        """Return True for the support file as lmr-author writes it: it is trusted by its digest, and not parsed."""
+        data = self.read_bytes(path) if path.name == SUPPORT else None
+        return data is not None and resources.is_known_support(files.sha256_bytes(data))
 
     def read_entry(self, entry: FileEntry, limit: int = MAX_TEXT) -> bytes | None:
         """Return an entry's content, not cached; no folder above an entry is a link."""

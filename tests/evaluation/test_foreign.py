@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from lmr_author.core.task import GateResult, GateStatus, Task
-from lmr_author.proof.evaluation.evaluate import EvaluateOptions, evaluate, resolve
+from lmr_author.proof.evaluation.evaluate import EvaluateOptions, evaluate
 from lmr_author.proof.evaluation.script import ScriptRun, obstacle, problem
+from lmr_author.proof.lookup import resolve
 from tests.evaluation.foreign import (
     ASSERTS,
     GOLDEN,

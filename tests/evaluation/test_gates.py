@@ -63,7 +63,7 @@ def test_a_test_that_a_trivial_implementation_passes(tmp_path: Path) -> None:
     result = run_gates(task)
     assert statuses(result)["trivial-fails"] is GateStatus.FAILED
     failed = next(gate for gate in result.gates if gate.gate == "trivial-fails")
-    assert "zeros as in case" in failed.message
+    assert "zeros in the golden's shape" in failed.message
 
 
 def test_without_isolation_the_gate_is_unproven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from lmr_author.core import resources
 from lmr_author.core.task import Severity, Task
 from lmr_author.proof.leaks import Leak, is_generated
 from lmr_author.proof.leaks.tree import histories, scan
@@ -172,3 +173,14 @@ def test_a_look_alike_in_the_source_makes_no_leak_of_its_compiled_file(
 
     assert "ranking/losses.py" in found
     assert ("ranking/__pycache__/losses.cpython-311.pyc" in found) is leaks
+
+
+def test_the_support_file_is_trusted_by_its_digest_not_by_its_name(tmp_path: Path) -> None:
+    text = resources.support_file()
+    changed = f"{text}\n\n{GOLDEN}"
+    task = _task(tmp_path, {"unit_test/lmr_support.py": text.encode(), "lmr_support.py": changed.encode()})
+    view = TaskView(task)
+
+    assert view.is_support(view.repository / "unit_test/lmr_support.py")
+    assert not view.is_support(view.repository / "lmr_support.py")
+    assert list(_found(task)) == ["lmr_support.py"]

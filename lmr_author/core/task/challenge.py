@@ -167,7 +167,6 @@ class Challenger(Record):
 
     @property
     def in_words(self) -> str:
-        """Its ending for people."""
         return IN_WORDS[self.ending]
 
     @property
@@ -252,7 +251,6 @@ class Challenge(Record):
     answers: tuple[Challenger, ...] = ()
 
     def of(self, index: int, kind: Kind | None = None) -> tuple[Challenger, ...]:
-        """Return the answers to an implementation, of one kind or of both."""
         return tuple(
             answer for answer in self.answers if answer.index == index and kind in (None, answer.kind)
         )
@@ -315,7 +313,6 @@ def standing(task: Task, info: TaskInfo) -> tuple[Standing, Challenge | None]:
 
 
 def in_words(state: Standing, record: Challenge) -> str:
-    """Return a standing with its record in words."""
     return f"{record.summary}, before its test changed" if state is Standing.STALE else record.summary
 
 

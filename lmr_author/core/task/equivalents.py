@@ -61,7 +61,6 @@ class EquivalentMutants(Record):
     accepted: tuple[EquivalentMutant, ...]
 
     def of(self, target: object) -> tuple[EquivalentMutant, ...]:
-        """Return the mutants of one target, given as its node id."""
         return tuple(mutant for mutant in self.accepted if mutant.target == str(target))
 
 

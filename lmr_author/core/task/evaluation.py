@@ -73,7 +73,6 @@ class UsedSandbox(Record):
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """Key that tells it from another sandbox."""
         return self.kind, self.other_base_image, self.other_python
 
 
@@ -312,11 +311,9 @@ class Evaluation(Record):
 
     @property
     def state(self) -> State:
-        """The state of the task when it ran."""
         return State(self.content_digest, self.running_digest)
 
     def is_of(self, state: State) -> bool:
-        """Return true if the evaluation still holds for a state of the task."""
         if self.running_digest:
             return self.running_digest == state.running
         return self.content_digest == state.content
@@ -342,7 +339,6 @@ def passes_without_solution(gates: Sequence[GateResult], index: int) -> str:
 
 
 def gates_held(gates: Sequence[GateResult]) -> tuple[int, int]:
-    """Return how many gates hold, and how many there are."""
     return sum(gate.status is GateStatus.PASSED for gate in gates), len(gates)
 
 
@@ -356,7 +352,6 @@ def all_hold(gates: Sequence[GateResult]) -> bool:
 
 
 def mutation_score(gates: Sequence[GateResult]) -> MutationScore:
-    """Return what became of the mutants of all implementations."""
     return MutationScore.total(gate.detail.score for gate in gates if gate.gate == MUTANTS_DIE)
 
 

@@ -110,7 +110,6 @@ class Task:
 
     @property
     def name(self) -> str:
-        """The folder's name, as in ``1-DPO``."""
         return self.root.name
 
     def own(self, path: str) -> Path:
@@ -197,11 +196,9 @@ class Task:
         return files.inside(self.root, implementation.golden_file)
 
     def unit_test(self, info: TaskInfo, implementation: Implementation) -> Path:
-        """The unit test of an implementation."""
         return files.inside(self.repository(info), implementation.unit_test_file)
 
     def unit_test_folder(self, info: TaskInfo) -> Path:
-        """``<repository>/unit_test/``."""
         return files.inside(self.repository(info), UNIT_TEST)
 
     def recording(self, info: TaskInfo, index: int) -> Path:
@@ -213,7 +210,6 @@ class Task:
         return files.inside(self.repository(info), "paper.json")
 
     def paper_pdf(self, info: TaskInfo) -> Path:
-        """``<repository>/paper.pdf``."""
         return files.inside(self.repository(info), "paper.pdf")
 
     def content_files(self) -> Iterator[Path]:

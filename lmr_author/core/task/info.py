@@ -79,7 +79,6 @@ class Target:
 
     @property
     def name(self) -> str:
-        """The last part of the qualified name."""
         return self.qualname.rpartition(".")[2]
 
     def __str__(self) -> str:
@@ -115,11 +114,9 @@ class Implementation:
 
     @property
     def target(self) -> Target:
-        """The node id of the masked function."""
         return Target(self.goal_file, self.qualname, self.nth)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the entry as it stands in ``info.json``."""
         data = {
             "goal_nth" if key == "nth" else key: value for key, value in msgspec.to_builtins(self).items()
         }
@@ -163,7 +160,6 @@ class AlsoMasked(Record):
 
     @property
     def node_id(self) -> str:
-        """The name an annotator uses for it."""
         return f"{self.path}::{self.qualname}" + (f"#{self.nth}" if self.nth > 1 else "")
 
 

@@ -92,7 +92,6 @@ class MutationScore:
 
     @classmethod
     def total(cls, scores: Iterable[MutationScore]) -> MutationScore:
-        """Return the sum over several implementations or tasks."""
         rows = [(each.made, each.killed, each.accepted, each.untried) for each in scores]
         return cls(*map(sum, zip(*rows, strict=True))) if rows else cls()
 

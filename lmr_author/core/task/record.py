@@ -36,7 +36,6 @@ class Record:
     optional: ClassVar[tuple[str, ...]] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return the document as plain dicts, lists and scalars."""
         data: dict[str, Any] = msgspec.to_builtins(self)
         return data
 

@@ -80,7 +80,6 @@ class Check:
             return [crash(self.code, task.name, error)]
 
     def finding(self, task: TaskView, problem: Problem) -> Finding:
-        """Turn a problem into a finding."""
         path = problem.path
         return Finding(
             code=self.code,
@@ -130,7 +129,6 @@ def dataset_check(
 
 
 def crash(what: str, task: str, error: Exception) -> Finding:
-    """Return the finding that reports a crash of a check."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -154,7 +152,6 @@ def fold(task: TaskView, problems: Iterable[Problem]) -> Iterator[Problem]:
 
 
 def _folded(task: TaskView, group: Sequence[Problem]) -> Problem:
-    """Return one problem about the folder that some files have in common."""
     paths = [task.relative_raw(Path(problem.path)) for problem in group]
     common = os.path.commonpath([path.rpartition("/")[0] for path in paths])
     examples = ", ".join(readable(path)[len(readable(common)) :].lstrip("/") for path in paths[:2])

@@ -58,7 +58,6 @@ class Dockerfile:
     arguments: dict[str, str] = field(default_factory=dict)
 
     def named(self, *names: str) -> list[Instruction]:
-        """Return the instructions of some names."""
         return [instruction for instruction in self.instructions if instruction.name in names]
 
     def expand(self, text: str) -> str:
@@ -192,7 +191,6 @@ def in_context(source: str) -> str:
 
 
 def copied(task: TaskView, sources: list[str]) -> list[FileEntry]:
-    """Return the files that COPY puts into the image, for sources with variables expanded."""
     return [entry for source in sources for entry in _matching(task, in_context(source))]
 
 
@@ -242,7 +240,6 @@ MAX_INCLUDES = 5
 
 
 def name_in(requirement: str) -> str:
-    """Return the package's name at the beginning of a requirement, as it is written."""
     return re.split(r"[\s=<>!~\[;@#]", requirement, maxsplit=1)[0]
 
 
@@ -341,13 +338,11 @@ class Published:
         return False if name in self.likely or is_fork else None
 
     def is_named_in(self, text: str) -> bool:
-        """Return True when a text in lower case contains the repository's address."""
         plain = text.replace("git@", "").replace(":", "/")
         pattern = rf"(?<![\w-]){re.escape(self.address)}(?![\w-])"
         return bool(self.address) and re.search(pattern, plain) is not None
 
     def is_fetched_by(self, command: str) -> bool:
-        """Return True when a command clones or downloads the original repository."""
         fetches = re.search(r"\bgit\s+clone\b|\bcurl\b|\bwget\b|^https?://", command)
         return fetches is not None and self.is_named_in(command.lower())
 

@@ -322,7 +322,6 @@ class Unparsed(NamedTuple):
 
 
 def syntax_error(task: TaskView, path: Path) -> Unparsed:
-    """Return why a file of the task does not parse."""
     data = task.read_bytes(path)
     if data is None:
         return Unparsed(0, "the file cannot be read")

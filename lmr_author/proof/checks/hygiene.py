@@ -205,5 +205,4 @@ def _is_current(value: object, now: State) -> bool:
 
 @once
 def state(task: TaskView) -> State:
-    """Return the digests of the task as it is; every file is read once."""
     return State.of(task.task)

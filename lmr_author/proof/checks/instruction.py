@@ -185,7 +185,6 @@ _SEARCHED = frozenset((".py", ".ipynb", ".pyi", ".yaml", ".yml", ".sh", ".md"))
 
 @once
 def _occurs(task: TaskView, name: str) -> bool:
-    """Return True when an identifier occurs anywhere in the repository's code."""
     wanted = re.compile(rb"(?<!\w)" + re.escape(name.encode()) + rb"(?!\w)")
     for entry in task.repository_files.values():
         is_searched = entry.suffix in _SEARCHED or entry.name == "paper.json"

@@ -43,7 +43,6 @@ def head_form(node: ast.stmt) -> str:
 
 
 def _computes(node: ast.stmt) -> bool:
-    """Return True for a statement, or the head of a compound one, that computes something."""
     for top in _head(node):
         calls = each(top, ast.Call)
         if each(top, *_COMPUTING) or not all(_QUIET.fullmatch(ast.unparse(call.func)) for call in calls):
@@ -52,7 +51,6 @@ def _computes(node: ast.stmt) -> bool:
 
 
 def raises_error(node: FunctionNode) -> bool:
-    """Return True for a function that raises NotImplementedError."""
     for statement in each(node, ast.Raise):
         if statement.exc and ast.unparse(statement.exc).partition("(")[0].endswith("NotImplementedError"):
             return True
@@ -104,7 +102,6 @@ class _Masked:
     silent: bool
 
     def problem(self, message: str, hint: str, severity: Severity | None = None) -> Problem:
-        """Return a problem about the lines of the function."""
         pointer = f"L{self.node.lineno}-L{self.node.end_lineno}"
         return Problem(message, hint, self.path, pointer=pointer, severity=severity)
 
@@ -305,7 +302,6 @@ def _is_in_repository(task: TaskView, original: Path) -> bool:
 
 @once
 def also_masked(task: TaskView) -> tuple[AlsoMasked, ...]:
-    """Return the record of the look-alikes that were masked along."""
     record = task.inside(task.task.root, f"{AUTHORING}/also-masked.json")
     listed = AlsoMaskedList.read_if_valid(record) if record else None
     return listed.also if listed else ()

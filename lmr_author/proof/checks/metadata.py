@@ -86,7 +86,6 @@ CHECKED_ELSEWHERE = frozenset(
 
 @cache
 def validator(name: str) -> Draft202012Validator:
-    """Return the validator of one of our schemas."""
     return Draft202012Validator(resources.schema(name))
 
 

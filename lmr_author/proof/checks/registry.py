@@ -53,7 +53,6 @@ GROUPS = {
 
 @cache
 def by_code() -> dict[str, Check]:
-    """Return every check by its code."""
     return {check.code: check for check in ALL_CHECKS}
 
 

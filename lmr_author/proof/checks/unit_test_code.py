@@ -10,11 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from lmr_author.core import files, resources
 from lmr_author.core.code import FunctionNode, Module, each
 from lmr_author.core.code.tree import last_name
 from lmr_author.core.task import Implementation, Severity
-from lmr_author.core.task.recording import SUPPORT
 from lmr_author.proof.checks.base import ERROR, Check, Problem, target_check
 from lmr_author.proof.lookup import unit_test_path
 from lmr_author.proof.view import TaskView, once
@@ -59,12 +57,10 @@ class UnitTest:
 
     @property
     def text(self) -> str:
-        """Return the source of the test and its helpers."""
         return "\n".join(module.text for module in self.modules)
 
     @cached_property
     def nodes(self) -> tuple[ast.AST, ...]:
-        """Return every node of the test and its helpers."""
         return tuple(walk_all(module.tree for module in self.modules))
 
     def each(self, kind: type[Node]) -> list[Node]:
@@ -73,12 +69,10 @@ class UnitTest:
 
     @cached_property
     def functions(self) -> list[FunctionNode]:
-        """Return every function and method, nested ones included."""
         return [node for node in self.nodes if isinstance(node, FunctionNode)]
 
     @cached_property
     def imports(self) -> list[ast.Import | ast.ImportFrom]:
-        """Return every import statement."""
         return [node for node in self.nodes if isinstance(node, ast.Import | ast.ImportFrom)]
 
     @cached_property
@@ -133,7 +127,6 @@ class UnitTest:
 
     @cached_property
     def files(self) -> list[DataFile]:
-        """Return every data file that a constant names."""
         writing: list[ast.AST] = [call for call in self.each(ast.Call) if _WRITES.match(ast.unparse(call))]
         names = set(map(last_name, walk_all(writing))) - {""}
         for assignment in self.each(ast.Assign):  # the path may be in a variable
@@ -155,18 +148,11 @@ def read_test(task: TaskView, target: Implementation) -> UnitTest | None:
     imports = "\n".join(ast.unparse(node) for node in each(module.tree, ast.Import, ast.ImportFrom))
     for name in sorted(set(re.findall(r"\w+", imports))):
         beside = path.parent / f"{name}.py"
-        if beside == path or path.parent == task.repository or _is_support(task, beside):
-            continue  # the support file is known by its digest, and costs as much to parse as all else
-        helper = task.module(beside)
-        if helper:
+        if beside == path or path.parent == task.repository or task.is_support(beside):
+            continue
+        if helper := task.module(beside):
             modules.append(helper)
     return UnitTest(path, tuple(modules))
-
-
-def _is_support(task: TaskView, path: Path) -> bool:
-    """Return True for the support file as lmr-author writes it, which is no part of any one test."""
-    data = task.read_bytes(path) if path.name == SUPPORT else None
-    return data is not None and resources.is_known_support(files.sha256_bytes(data))
 
 
 def dotted(node: ast.AST) -> str:
@@ -180,7 +166,6 @@ def dotted(node: ast.AST) -> str:
 
 
 def walk_all(trees: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Yield every node of some trees."""
     for tree in trees:
         yield from ast.walk(tree)
 

@@ -15,8 +15,8 @@ from lmr_author.core.task import Evaluation, GateResult, Target, Task, equivalen
 from lmr_author.core.task.equivalents import EquivalentMutant
 from lmr_author.core.task.evaluation import MUTANTS_DIE
 from lmr_author.core.task.mutation import Survivor
-from lmr_author.proof.evaluation.evaluate import resolve
 from lmr_author.proof.evaluation.mutants import Mutant, mutants
+from lmr_author.proof.lookup import resolve
 from lmr_author.runtime.replay.staging import golden_overlay
 
 
@@ -98,6 +98,5 @@ def every_mutant(task: Task) -> list[tuple[str, Mutant]]:
 
 
 def mutant_gates(stored: Evaluation | None) -> list[GateResult]:
-    """Return the results of ``mutants-die`` that have figures."""
     gates = stored.gates if stored else ()
     return [gate for gate in gates if gate.gate == MUTANTS_DIE and gate.detail.made is not None]

@@ -67,17 +67,14 @@ class Bench:
 
     @property
     def recording_folder(self) -> Path:
-        """The folder of the cases."""
         return self.task.recording(self.info, self.implementation.index)
 
     @property
     def inside(self) -> str:
-        """The path of the tree in the sandbox."""
         return staging.tree_path(self.info)
 
     @cached_property
     def golden_overlay(self) -> dict[str, bytes]:
-        """All goal files as the goldens have them."""
         return staging.golden_overlay(self.task, self.info)
 
     @cached_property
@@ -88,13 +85,11 @@ class Bench:
 
     @cached_property
     def golden_module(self) -> code.Module:
-        """The goal file, golden throughout."""
         name = self.implementation.goal_file
         return code.Module.parse(self.golden_overlay[name], name)
 
     @cached_property
     def masked_module(self) -> code.Module:
-        """The goal file, this implementation masked."""
         name = self.implementation.goal_file
         return code.Module.parse(self.masked_overlay[name], name)
 

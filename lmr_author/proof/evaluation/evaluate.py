@@ -16,7 +16,6 @@ from lmr_author.core.task import (
     Evaluation,
     GateResult,
     GateStatus,
-    Implementation,
     Progress,
     Task,
     TaskInfo,
@@ -37,8 +36,7 @@ from lmr_author.proof.evaluation.gates import (
     untampered,
 )
 from lmr_author.proof.evaluation.wrong_versions import mutants_die, trivial_fails
-from lmr_author.proof.lookup import canonical_category, pair, unit_test_path
-from lmr_author.proof.view import TaskView
+from lmr_author.proof.lookup import Resolved, resolve
 from lmr_author.runtime import cluster
 from lmr_author.runtime.environment.base_images import base_of
 from lmr_author.runtime.environment.build import ask_inventory
@@ -97,67 +95,12 @@ class EvaluationRun:
 
     @property
     def gates(self) -> tuple[GateResult, ...]:
-        """The results of the gates."""
         return self.record.gates
 
     @property
     def passed(self) -> bool:
         """True if every gate passed; an unproven one did not."""
         return self.record.passed
-
-
-@dataclass(frozen=True)
-class Resolved:
-    """An implementation as it was intended, where ``info.json`` is written loosely.
-
-    Attributes:
-        implementation: with paths that exist and a target that its files define.
-        qualnames: the functions that are masked; several when a class stands for its methods.
-        notes: the corrections, one sentence each.
-    """
-
-    implementation: Implementation
-    qualnames: tuple[str, ...]
-    notes: tuple[str, ...]
-
-
-def resolve(task: Task) -> tuple[TaskInfo, tuple[Resolved, ...]]:
-    """Return the task's ``info.json`` and its implementations as they were intended; unclear parts stay.
-
-    ``validate`` reports each fault. To run a hand-made task, the obvious reading is taken (the only golden of that
-    name, the only class with that method), and a note says so. Raises LmrError when there is no ``info.json``.
-    """
-    info = task.load()
-    view = TaskView(task)
-    resolved = []
-    for loose, written in zip(view.implementations, info.implementations, strict=True):
-        resolved.append(_resolve(view, loose, written))
-    intended = tuple(each.implementation for each in resolved)
-    return replace(info, implementations=intended), tuple(resolved)
-
-
-def _resolve(view: TaskView, loose: Implementation, written: Implementation) -> Resolved:
-    files_of = pair(view, loose)
-    names = tuple(target.qualname for target in files_of.targets if target.golden and target.goal)
-    golden = view.relative_raw(files_of.golden_path) if files_of.golden_path else ""
-    taken = replace(
-        written,
-        category=canonical_category(written.category) or written.category,
-        goal_file=view.in_repository_path(files_of.goal_path) or written.goal_file,
-        golden_file=golden or written.golden_file,
-        unit_test_file=view.in_repository_path(unit_test_path(view, loose)) or written.unit_test_file,
-    )
-    if len(names) == 1:
-        owner, _, name = names[0].rpartition(".")
-        taken = replace(taken, goal_function=name, class_name=owner)
-    notes = []
-    for key in ("goal_file", "golden_file", "unit_test_file"):
-        before, after = getattr(written, key), getattr(taken, key)
-        if before != after:
-            notes.append(f"{key} {before or 'is missing'}: took {after}")
-    if written.qualname != taken.qualname or len(names) > 1:
-        notes.append(f"the target {written.qualname}: took {', '.join(names)}")
-    return Resolved(taken, names or (written.qualname,), tuple(notes))
 
 
 @changes_task
@@ -251,7 +194,6 @@ def _skipped(intended: Resolved) -> Iterator[GateResult]:
 
 
 def _powerless(task: Task, info: TaskInfo, record: Evaluation) -> dict[int, str]:
-    """Return how hand-written tests passed without the solution, by implementation."""
     powerless = {}
     for implementation in info.implementations:
         is_handwritten = recorded.load(task.recording(info, implementation.index)) is None

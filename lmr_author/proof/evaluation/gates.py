@@ -46,7 +46,6 @@ class Subject:
 
     @property
     def handwritten(self) -> bool:
-        """True if the test is not made of recorded cases."""
         return self.bench.recording is None
 
     def own_test(self, verdicts: Iterable[Verdict]) -> OwnTest | None:
@@ -234,7 +233,6 @@ def run_gates(
 
 
 def _facts(bench: Bench) -> dict[str, Any]:
-    """Return the sandbox's report about itself, from a replay of no cases."""
     target = bench.implementation
     tree = bench.tree("golden", bench.golden_overlay)
     plan = replaying.ReplayPlan(target.goal_file, target.qualname, 1, None, ("",), bench.recording_folder, ())

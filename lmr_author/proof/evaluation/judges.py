@@ -259,11 +259,9 @@ class ScriptJudge:
         self.passing: ScriptRun | None = None
 
     def golden(self, seed: int, limits: Limits | None = None) -> Verdict:
-        """Run the script on the golden tree."""
         return self._run("golden", self.bench.golden_overlay, seed, limits)
 
     def masked(self) -> Verdict:
-        """Run the script on the masked tree."""
         return self._run("masked", self.bench.masked_overlay)
 
     def versions(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable
 
 from lmr_author.core import code
 from lmr_author.core.task import GateResult, GateStatus, equivalents
@@ -15,9 +14,7 @@ from lmr_author.core.task.recording import Recording
 from lmr_author.core.texts import counted, listed
 from lmr_author.proof.evaluation.bench import MUTANTS, Bench
 from lmr_author.proof.evaluation.gates import Subject, failed, passed, unproven
-from lmr_author.proof.evaluation.judges import RecordingJudge
 from lmr_author.proof.evaluation.mutants import Mutant, mutants
-from lmr_author.runtime.probe.document import Document, tagged, walk
 
 MOST_BY_SCRIPT = FEWEST
 """Mutants that a hand-written script is tried on: each is a run of its own, imports included."""
@@ -38,6 +35,8 @@ def _zeros(value, first=True):
         return type(value)()
     if hasattr(value, "detach"):
         return value.detach().clone().zero_()
+    if type(value).__module__ == "numpy":  # times zero, infinity is NaN
+        return __import__("numpy").zeros_like(value)[()]
     if hasattr(value, "dtype") and hasattr(value, "shape"):
         return (value * 0).astype(value.dtype)
     if first:  # nothing to compare, but perhaps an effect, which would be the golden's
@@ -49,12 +48,10 @@ _UNCLEAR = "the target cannot be told in golden and goal file", "run `lmr-author
 
 def trivial_fails(on: Subject) -> GateResult:
     """Return-None, return-an-argument, zeros of the right shape all fail."""
-    judge = on.judges[0]
-    expected = list(judge.expected.values()) if isinstance(judge, RecordingJudge) else []
-    sources = trivial_sources(on.bench, expected)
+    sources = trivial_sources(on.bench)
     if not sources:
         return failed(*_UNCLEAR)
-    verdicts = judge.versions(sources)
+    verdicts = on.judges[0].versions(sources)
     own = on.own_test(verdicts.values())
     survivors = [name for name, verdict in verdicts.items() if verdict.passed]
     if survivors:
@@ -184,19 +181,14 @@ def _unreached(recording: Recording, tree: ast.Module, line: int) -> tuple[int, 
     return next(((first, last) for first, last in blocks if first <= line <= last), ())
 
 
-def trivial_sources(bench: Bench, expected: Sequence[Document]) -> dict[str, bytes]:
-    """Return the goal file with the target's body replaced by do-nothing bodies, by their names.
-
-    Args:
-        bench: the implementation.
-        expected: recorded outcomes, of which zeros of the right shape are made; may be empty.
-    """
+def trivial_sources(bench: Bench) -> dict[str, bytes]:
+    """Return the goal file with the target's body replaced by do-nothing bodies, by their names."""
     masked = [target for _, target in bench.pairs if not isinstance(target.node, ast.ClassDef)]
     if not masked:
         return {}
     bodies = {"return None": ["return None"]}
     if len(masked) == 1:  # the parameters of one method mean nothing in another
-        bodies |= _trivial_bodies(bench, masked[0].function, expected)
+        bodies |= _trivial_bodies(bench, masked[0].function)
     sources = {}
     for name, body in bodies.items():
         replaced = {}
@@ -206,30 +198,23 @@ def trivial_sources(bench: Bench, expected: Sequence[Document]) -> dict[str, byt
     return sources
 
 
-def _trivial_bodies(
-    bench: Bench, node: code.FunctionNode, expected: Sequence[Document]
-) -> dict[str, list[str]]:
+def _trivial_bodies(bench: Bench, node: code.FunctionNode) -> dict[str, list[str]]:
     """Return bodies that give an argument back, or zeros; none for a generator."""
     if code.is_generator(node):
         return {}
     names = [parameter.arg for parameter, _ in code.parameters(node.args)]
     values = [name for name in names if name not in {"self", "cls", "mcs"}]
     bodies = {f"return {name}": [f"return {name}"] for name in values[:MAX_ARGUMENTS]}
-    if bench.recording is None and isinstance(node, ast.FunctionDef):
+    if isinstance(node, ast.FunctionDef):
         bodies[ZEROS] = zeroed(bench.pairs[0][0].function)
-    for number, document in enumerate(expected, 1):
-        expression = zeros_expression(document)
-        body = [f"return {expression}"]
-        if expression is not None and body not in bodies.values():
-            bodies[f"zeros as in case {number}"] = body
     return bodies
 
 
 def zeroed(golden: code.FunctionNode) -> list[str]:
     """Return the lines of a body that returns zeros in the golden's own shape, and changes nothing.
 
-    A hand-written test has no recorded outcome to take the shape from, and a test that compares parts of the result
-    with themselves fails on everything that cannot be unpacked.
+    The shape is that of every case, also where the cases differ in it, and of a hand-written test, which has no
+    recorded outcome. A test that compares parts of the result with themselves fails on what cannot be unpacked.
     """
     copied = ast.parse(ast.unparse(golden)).body[0]
     assert isinstance(copied, ast.FunctionDef)
@@ -247,51 +232,3 @@ def zeroed(golden: code.FunctionNode) -> list[str]:
         copies.append(f"**_copy({arguments.kwarg.arg})")
     call = f"return _zeros(_golden({', '.join(copies)}))"
     return [*_ZEROS.splitlines(), *ast.unparse(copied).splitlines(), call]
-
-
-class _UnwritableError(Exception):
-    """A recorded value that cannot be written as a Python expression."""
-
-
-def zeros_expression(document: Document) -> str | None:
-    """Return a Python expression for the recorded structure with every number zero; None if there is none."""
-    tree = document.tree
-    if not isinstance(tree, dict) or "value" not in tree:
-        return None
-    by_id = {}
-    for _, node in walk(tree):
-        if isinstance(node, dict) and node.get("$", "ref") != "ref" and "id" in node:
-            by_id[node["id"]] = node
-    try:
-        return _zeros(tree["value"], by_id)
-    except _UnwritableError:
-        return None
-
-
-def _zeros(node: Any, by_id: Mapping[int, Any]) -> str:
-    node = tagged(node)
-    if not isinstance(node, dict):
-        return "None" if node is None else repr(type(node)())
-    match node["$"]:
-        case "ref" if node["id"] in by_id:
-            return _zeros(by_id[node["id"]], by_id)
-        case "tensor":
-            shape = tuple(node["shape"])
-            return f"__import__('torch').zeros({shape!r}, dtype=__import__('torch').{node['dtype']})"
-        case "array":
-            return f"__import__('numpy').zeros({tuple(node['shape'])!r}, {node['dtype']!r})"
-        case "scalar":
-            return f"__import__('numpy').zeros({tuple(node['shape'])!r}, {node['dtype']!r})[()]"
-        case "complex":
-            return "0j"
-        case "list":
-            return f"[{_zeros_of_all(node['v'], by_id)}]"
-        case "tuple":
-            return f"({_zeros_of_all(node['v'], by_id)})"
-        case "dict" if all(isinstance(key, str) for key, _ in node["v"]):
-            return "{" + "".join(f"{key!r}: {_zeros(value, by_id)}, " for key, value in node["v"]) + "}"
-    raise _UnwritableError
-
-
-def _zeros_of_all(elements: Sequence[Any], by_id: Mapping[int, Any]) -> str:
-    return "".join(f"{_zeros(element, by_id)}, " for element in elements)

@@ -113,7 +113,6 @@ def fragments(name: str, data: bytes) -> Iterator[Fragment]:
 
 
 def parse(data: bytes, name: str) -> Module | None:
-    """Return a Python 3 file; None for what is none."""
     try:
         return Module.parse(data, name)
     except (SourceError, RecursionError, MemoryError, ValueError):

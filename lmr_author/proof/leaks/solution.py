@@ -58,7 +58,6 @@ class Solution:
 
     @property
     def name(self) -> str:
-        """Last part of the qualified name."""
         return self.qualname.rpartition(".")[2]
 
     @property
@@ -73,7 +72,6 @@ class Solution:
 
     @cached_property
     def weight(self) -> float:
-        """The sum of its statements' weights."""
         return sum(statement.weight for statement in self.statements)
 
     def may_be_in(self, data: bytes) -> bool:
@@ -139,7 +137,6 @@ def _removed(golden: FunctionNode, masked: FunctionNode | None) -> list[Statemen
 
 
 def _words(names: set[str]) -> tuple[bytes, ...]:
-    """Return the longest words of some names."""
     words = {word for name in names for word in _WORD.findall(name)}
     return tuple(word.encode() for word in sorted(words, key=lambda word: (-len(word), word))[:14])
 

@@ -82,7 +82,6 @@ class Statement:
 
     @cached_property
     def weight(self) -> float:
-        """The sum of its tokens' weights."""
         return sum(map(token_weight, self.shape))
 
     @cached_property
@@ -97,7 +96,6 @@ class Statement:
 
 
 def of_function(node: FunctionNode) -> list[Statement]:
-    """Return the statements of a function's body, inner functions included."""
     return list(_statements(node.body))
 
 

@@ -126,6 +126,8 @@ def _limit(task: TaskView, entry: FileEntry) -> int:
         return 0
     if path.startswith(("authoring/", "unit_test/recordings/")) or entry.suffix in BINARY_SUFFIXES:
         return 0
+    if task.is_support(task.path(entry)):
+        return 0
     if entry.suffix in (".pyc", ".pyo"):
         return MAX_PYC
     return MAX_TEXT if entry.suffix == ".ipynb" else MAX_PYTHON
@@ -158,7 +160,6 @@ class FileLeak:
     form: str = ""
 
     def file(self, task: TaskView) -> Path:
-        """Return where the file is."""
         assert task.repository is not None
         return task.repository / self.path
 

@@ -60,7 +60,6 @@ class TaskReport:
 
     @property
     def directory(self) -> Task:
-        """Return the task."""
         return Task(self.path)
 
     @property
@@ -69,7 +68,6 @@ class TaskReport:
         return all(finding.severity is Severity.NOTE for finding in self.findings)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the task's part of ``validate --format json``."""
         accepted = []
         for finding, entry in self.accepted:
             why = {"reason": entry.reason, "by": entry.by, "date": entry.date}
@@ -91,7 +89,6 @@ class Report:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Return all findings of all tasks."""
         return tuple(finding for task in self.tasks for finding in task.findings)
 
     @property
@@ -100,7 +97,6 @@ class Report:
         return all(task.clean for task in self.tasks)
 
     def at_least(self, severity: Severity) -> Report:
-        """Return the report without findings that are less bad than a severity."""
         levels = LEVELS[: LEVELS.index(severity) + 1]
         tasks = []
         for task in self.tasks:
@@ -109,7 +105,6 @@ class Report:
         return Report(tuple(tasks))
 
     def count(self, severity: Severity) -> int:
-        """Return the number of findings of a severity."""
         return sum(finding.severity is severity for finding in self.findings)
 
     @property

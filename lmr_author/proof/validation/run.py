@@ -107,7 +107,6 @@ def checked(tasks: Sequence[Task], on_task: OnTask | None = None) -> Report:
 
 
 def processors() -> int:
-    """Return how many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -153,7 +152,6 @@ def _examine_by_codes(request: _Request) -> _Result:
 
 
 def _examine(task: Task, checks: Sequence[Check]) -> _Result:
-    """Run checks over one task, within a time limit."""
     claims: list[tuple[str, str, Finding]] = []
     try:
         with _time_limit():

@@ -25,9 +25,9 @@ from lmr_author.proof.evaluation.candidates.hostile import Hiding, suspicions
 from lmr_author.proof.evaluation.candidates.predictions import Prediction
 from lmr_author.proof.evaluation.candidates.reply import Invalid
 from lmr_author.proof.evaluation.candidates.results import CandidateResult
-from lmr_author.proof.evaluation.evaluate import Resolved, resolve
 from lmr_author.proof.evaluation.judges import Judge, RecordingJudge, ScriptJudge
 from lmr_author.proof.evaluation.verdict import Outcome
+from lmr_author.proof.lookup import Resolved, resolve
 from lmr_author.runtime.environment.build import ask_inventory
 from lmr_author.runtime.environment.where import DOCKER, HERE, Where, prepare
 from lmr_author.runtime.sandbox.base import Limits, Sandbox

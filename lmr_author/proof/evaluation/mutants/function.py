@@ -57,7 +57,6 @@ class Function:
 
     @cached_property
     def modules(self) -> frozenset[str]:
-        """Names that the file imports."""
         imports = each(self.golden.tree, ast.Import, ast.ImportFrom)
         return frozenset(name for statement in imports for name in bound_by(statement))
 
@@ -104,7 +103,6 @@ class Function:
 
     @staticmethod
     def source(node: cst.CSTNode) -> str:
-        """Return a node as Python."""
         return cst.Module([]).code_for_node(node)
 
     @cached_property
@@ -119,7 +117,6 @@ class Function:
         return statements[ast.get_docstring(self.ast, clean=False) is not None :]
 
     def line(self, node: cst.CSTNode) -> int:
-        """Return the node's first line, counted in the file."""
         return int(self._positions[node].start.line) - bool(self.header) + self.ast.lineno - 1
 
     @staticmethod
@@ -131,7 +128,6 @@ class Function:
         return ""
 
     def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-        """Yield the nodes around a node, from the innermost."""
         while node in self.parents:
             node = self.parents[node]
             yield node
