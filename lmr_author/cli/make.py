@@ -48,9 +48,7 @@ def make(
     force: Annotated[
         bool, Option("--force", help="Replace tasks that were not made from their recipe, or changed since.")
     ] = False,
-    results: Annotated[
-        Path | None, Option(help="Also write the table as Markdown, with remarks.")
-    ] = None,
+    results: Annotated[Path | None, Option(help="Also write the table as Markdown, with remarks.")] = None,
     html: Annotated[Path | None, Option(help="Also write the page of the tasks, as `report` does.")] = None,
     output: FormatOption = Format.text,
 ) -> int:

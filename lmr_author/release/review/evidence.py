@@ -13,6 +13,7 @@ from lmr_author.core.texts import counted, listed
 from lmr_author.proof.lookup import canonical_category
 from lmr_author.release.review import evidence_of_task
 from lmr_author.release.review.checklist import CATEGORY_MEANINGS
+from lmr_author.release.review.docstring import docstring_contradictions
 from lmr_author.release.review.evidence_of_tests import evidence_of_tests
 from lmr_author.release.review.exhibits import Exhibit, QuestionEvidence
 from lmr_author.release.review.spelled_out import spelled_out
@@ -84,6 +85,9 @@ def _instruction(reviewed: ReviewedTask, target: TargetUnderTest) -> QuestionEvi
         (
             Exhibit("Instruction", tuple(lines)),
             Exhibit("Golden", code=target.lines),
+            Exhibit.of(
+                "Docstring beside the golden", docstring_contradictions(target.goldens), "no contradiction"
+            ),
             _returns(target),
             Exhibit.of("Context files that models see", context),
         ),
