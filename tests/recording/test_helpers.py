@@ -115,7 +115,7 @@ def test_what_counts_as_a_fixture(tmp_path: Path) -> None:
         "import os\n\ndef _load(path): ...\n\ndef model(size=3): ...\n\nvalue = 3\n\ndef words(): ...\n"
     )
     found = checkers.read_helpers(tmp_path)
-    assert (found.fixture_names, found.checkers) == (("model", "words"), None)
+    assert found.fixture_names == ("model", "words")
     assert checkers.read_helpers(tmp_path / "nowhere") == checkers.Helpers()
 
 

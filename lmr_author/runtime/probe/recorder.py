@@ -86,7 +86,7 @@ class Recorder:
         os.register_at_fork(after_in_child=self.forked)
         self.pool = Pool(self.out, self.limits["pool"], self.limits["pool_bytes"])
         self.calls = 0
-        self.refused: Dict[Tuple[str, str, str, str, int], int] = {}
+        self.refused: Dict[Tuple[str, str, str, str], int] = {}
         self.spent = 0.0
         self._lock = threading.RLock()
         self._next = self.limits["first"]
@@ -143,15 +143,14 @@ class Recorder:
                 self._rush = RUSH
                 self._rushes += 1
 
-    def refuse(self, kind: str, reason: str, path: str = "", cls: str = "", size: int = 0) -> None:
+    def refuse(self, kind: str, reason: str, path: str = "", cls: str = "") -> None:
         """Count a call that is not stored.
 
         Args:
             kind: ``unstorable``, ``too_large``, ``misfit`` or ``failed``.
             path, cls: the part that could not be stored, and its class.
-            size: bytes of what was too large.
         """
-        key = (kind, reason, path, cls, size)
+        key = (kind, reason, path, cls)
         with self._lock:
             self.refused[key] = self.refused.get(key, 0) + 1
 
@@ -207,7 +206,7 @@ class Recorder:
             return
         instrumented = self.hook.instrumented
         name = objects.recorded_module(self.modules[-1]) if self.modules else objects.MAIN
-        fields = ("kind", "reason", "path", "type", "size", "count")
+        fields = ("kind", "reason", "path", "type", "count")
         refused = sorted(self.refused.items(), key=lambda entry: -entry[1])
         summary = {
             "calls": self.calls,
@@ -283,7 +282,7 @@ class Call:
             for path, kind, advice in error.problems[:5]:
                 self.recorder.refuse("unstorable", "%s is a %s: %s" % (path, kind, advice), path, kind)
         except TooLarge as error:
-            self.recorder.refuse("too_large", "%s%s" % (error, self._shapes), size=error.size)
+            self.recorder.refuse("too_large", "%s%s" % (error, self._shapes))
         except Exception as error:
             self.recorder.refuse("failed", "%s: %s" % (type(error).__name__, error))
         self._inputs = None
