@@ -168,12 +168,3 @@ def test_what_to_do_depends_on_what_there_is(tmp_path: Path) -> None:
     (sure,) = told(folder, python="3.11")
     assert "as far as known" not in sure and "--python-version" not in sure
     assert told(folder, python="3.12") == []
-
-
-@pytest.mark.parametrize(
-    "options", ["-yn study", "-yn study -c conda-forge", "-y --name study", "-yp env/study"]
-)
-def test_the_name_of_a_conda_environment_is_no_package(tmp_path: Path, options: str) -> None:
-    readme = f"```sh\nconda create {options} python=3.9 numpy\n```\n"
-    needs = read_needs(write_files(tmp_path, {"README.md": readme}))
-    assert [item.name for item in needs.requirements] == ["numpy"]

@@ -47,9 +47,7 @@ from lmr_author.runtime.environment.requirements import Manifest
 from lmr_author.runtime.replay import staging
 
 _CUDA = re.compile(r"nvidia-.*-cu\d+$")
-_UNDECLARED = (
-    "no requirements are declared: they were derived from the imports, and from commands in the README"
-)
+_UNDECLARED = "no requirements are declared: they were derived from the imports"
 
 
 def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[str] = ()) -> Needs:
@@ -249,31 +247,21 @@ def _only(needs: Needs, code: Code, goals: Sequence[str]) -> Needs:
 def _choose(
     manifests: Sequence[Manifest], code: Code, project: str
 ) -> tuple[list[Declared], list[Declared], list[str]]:
-    """Return the declared requirements, else the imported and mentioned ones; those that were added; and remarks."""
+    """Return the declared requirements, else the imported ones; those that were added; and remarks."""
     lines = _by_name(manifest.declared for manifest in manifests)
     declared, remarks = _renamed(list(chain.from_iterable(lines.values())))
     undeclared: list[Declared] = []
-    suggested = _first_of_each(manifest.suggested for manifest in manifests)
-    suggested.pop(project, None)
     stated = _first_of_each(manifest.stated for manifest in manifests)
-    mentioned = {**suggested, **stated}
     imported = imported_packages(code, code.main())
     if declared:
-        # PyTorch takes the version of a command, too, so that the right image is chosen.
-        hints = {name: each for name, each in mentioned.items() if name in stated or name in TORCH_FAMILY}
-        chosen = [each if has_version(each) else _with_version(each, hints) for each in declared]
+        chosen = [each if has_version(each) else _with_version(each, stated) for each in declared]
         provided = {requirement.name for requirement in declared} | {project}
         missing = [] if is_freeze(declared) else _missing(imported, provided)
-        undeclared = [_with_version(package, mentioned) for package in missing]
+        undeclared = [_with_version(package, stated) for package in missing]
         chosen += undeclared
     else:
         remarks.append(_UNDECLARED)
-        chosen = [_with_version(package, mentioned) for package in imported]
-        provided = _with_replacements(chosen)
-        chosen += [replace(each, mentioned=True) for each in suggested.values() if each.name not in provided]
-    torch = suggested.get("torch")
-    if torch is not None and has_version(torch) and all(each.name != "torch" for each in chosen):
-        chosen.append(torch)
+        chosen = [_with_version(package, stated) for package in imported]
     return chosen, undeclared, remarks
 
 

@@ -43,10 +43,8 @@ class Manifest:
         project: normalised name of the repository's package, with its ``version`` as written.
         problems: what could not be read, for a person.
         unused: requirements that cannot be used.
-        suggested: requirements that are only mentioned.
-        stated: versions that prose names ("tested with transformers==4.28.1"), for packages that are needed anyway.
+        stated: versions that a README names, for packages that are needed anyway.
         constraints: versions that apply if the package is installed at all (``-c``).
-        includes: requirement and conda files that a command of this file installs.
     """
 
     path: str
@@ -56,10 +54,8 @@ class Manifest:
     version: str = ""
     problems: list[str] = field(default_factory=list)
     unused: list[Unused] = field(default_factory=list)
-    suggested: list[Declared] = field(default_factory=list)
     stated: list[Declared] = field(default_factory=list)
     constraints: list[Declared] = field(default_factory=list)
-    includes: list[str] = field(default_factory=list)
 
     @property
     def says_more_than_problems(self) -> bool:
