@@ -19,7 +19,7 @@ from packaging.version import Version
 from lmr_author.core import resources
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task.provenance import BaseImageOrigin
-from lmr_author.runtime.environment.needs import Declared, Needs, applies, has_version
+from lmr_author.runtime.environment.needs import Declared, Needs, applies, exact_version, has_version
 from lmr_author.runtime.environment.packages import table
 
 REPOSITORY = "pytorch/pytorch"
@@ -147,13 +147,24 @@ def _choose(needs: Needs, given: str | None) -> BaseImageOrigin:
         requirement for requirement in needs.torch if requirement.name == "torch" and applies(requirement)
     ]
     if not any(map(has_version, wanted)):
-        wanted = [bound for bound in needs.constraints if bound.name == "torch"] or wanted
+        wanted = (
+            [bound for bound in needs.constraints if bound.name == "torch"] or _companion(needs) or wanted
+        )
     text = ",".join(str(Requirement(requirement.text).specifier) for requirement in wanted)
     specifier = SpecifierSet(re.sub(r"\+[\w.]+", "", text).strip(","), prereleases=True)
     release, reason = _release(needs, wanted, specifier, given)
     if needs.devel:
         return release.image("devel", f"{reason}; devel, because {needs.devel}")
     return release.image("runtime", reason)
+
+
+def _companion(needs: Needs) -> list[Declared]:
+    """Return the PyTorch that an exact triton or torchvision was made for."""
+    for declared in filter(applies, needs.torch):
+        minor = ".".join(exact_version(declared.text).split(".")[:2])
+        if torch := table("made_for_torch").get(declared.name, {}).get(minor):
+            return [Declared("torch", f"torch=={torch}.*", f"for {declared}")]
+    return []
 
 
 def _release(

@@ -39,7 +39,6 @@ from lmr_author.runtime.environment.needs import (
 )
 from lmr_author.runtime.environment.packages import (
     interchangeable,
-    names,
     system_packages,
     table,
 )
@@ -80,7 +79,6 @@ def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[
         python_origin=python.origin,
         project=project,
         own_version=_own_version(manifests) if project and code.asks_version else "",
-        devel=_compiled_for_cuda(others),
         source_folder=staging.source_folder(repo),
         date=commit_date,
         sources=tuple(manifest.path for manifest in manifests if manifest.says_more_than_problems),
@@ -97,7 +95,8 @@ def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[
             remarks.append(f"{package.name} is not declared but needed: {package.origin}")
     problems = list(chain.from_iterable(manifest.problems for manifest in manifests))
     problems += [*unreadable, *map(str, unused), *remarks, *_remarks_on_code(code)]
-    return replace(needs, problems=tuple(dict.fromkeys(problems)))
+    devel = _compiled_for_cuda(needs.requirements)
+    return replace(needs, devel=devel, problems=tuple(dict.fromkeys(problems)))
 
 
 def _remarks_on_code(code: Code) -> list[str]:
@@ -108,10 +107,8 @@ def _remarks_on_code(code: Code) -> list[str]:
 
 
 def _compiled_for_cuda(requirements: Sequence[Declared]) -> str:
-    for requirement in requirements:
-        if requirement.name in names("built_with_torch") or requirement.name == "deepspeed":
-            return f"{requirement} compiles CUDA code"
-    return ""
+    """Return what needs a compiler when it runs; what needs one to be installed is left out of every lock."""
+    return next((f"{each} compiles CUDA code" for each in requirements if each.name == "deepspeed"), "")
 
 
 def _constraints(manifests: Sequence[Manifest], project: str) -> tuple[Declared, ...]:
