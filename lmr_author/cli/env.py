@@ -80,6 +80,7 @@ def _show_detected(detected: Detected) -> None:
     _show_row("system", map(str, needs.system))
     _show_row("compiler", [needs.devel])
     _show_row("nltk data", [", ".join(needs.nltk)])
+    _show_row("variables", [", ".join(needs.credentials)])
     _show_row("note", detected.problems)
 
 
@@ -315,7 +316,10 @@ def env_local(
         ui.note(remark)
     how = "made" if made.made else "found"
     ui.say(f"{how} {made.path.name}: Python {made.version}")
+    print(made.python.path)
+    if made.fails:
+        ui.hint("make the change, then run the same command again")
+        return EXIT_FINDINGS
     ui.say("`record` and `evaluate --sandbox local` use it for this task")
     ui.then("next", *task_words(task))
-    print(made.python.path)
     return EXIT_CLEAN

@@ -65,6 +65,11 @@ def base_of(dockerfile: str) -> str:
     return variable.sub(lambda match: arguments.get(match[1] or match[3], "") or match[2] or "", last)
 
 
+def dummies_of(dockerfile: str) -> dict[str, str]:
+    """Return the variables that a Dockerfile sets to ``dummy``, in place of keys that the code wants to see."""
+    return dict(re.findall(r"^ENV (\w+)=(dummy)\s*$", dockerfile, re.M))
+
+
 def released(torch: str) -> date | None:
     """Return the day on which a PyTorch version was released; None for an unknown one."""
     release = _release_of(torch)

@@ -86,6 +86,7 @@ def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[
         unused=tuple(dict.fromkeys(unused)),
         system=_system(others),
         nltk=code.nltk,
+        credentials=code.credentials,
     )
     if goals:
         needs = _only(needs, code, goals)

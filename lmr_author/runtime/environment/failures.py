@@ -307,6 +307,8 @@ def local_repair(explanation: Explanation, python: Path | None = None, made_by: 
             another environment is made, not this one changed.
     """
     fix = explanation.fix
+    if fix is not None and fix.kind == "variable":
+        return "the local sandbox sets it, too"
     if fix is not None and fix.kind == "system":
         return f"here by `apt-get install {' '.join(fix.names)}`"
     if fix is not None and fix.kind == "requirements":

@@ -62,12 +62,14 @@ class LocalEnvironment:
         version: of its Python, as ``3.11.7``.
         extra: requirements beside the lock's.
         made: whether it was made just now rather than before.
+        fails: the goal files were imported in it just now, and one cannot be.
     """
 
     path: Path
     version: str
     extra: tuple[str, ...] = ()
     made: bool = False
+    fails: bool = False
 
     @property
     def python(self) -> Interpreter:
