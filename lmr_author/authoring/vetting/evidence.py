@@ -12,6 +12,7 @@ from lmr_author.authoring.vetting.questions import YEARS, licence_stop, named_ve
 from lmr_author.core import files
 from lmr_author.core.paper import Paper
 from lmr_author.core.repo import Clone
+from lmr_author.core.repo.unusable import unusable_code
 from lmr_author.core.texts import counted, printable
 
 Evidence = dict[str, list[str]]
@@ -73,6 +74,7 @@ def from_clone(clone: Clone, requirements: Sequence[str] | None = None) -> Evide
         "clarity_and_complexity": [
             f"{len(sources)} Python files, {tests} of them tests",
             _readme(clone.folder),
+            *unusable_code(clone.folder),
         ],
         "license": _licence(clone),
     }
