@@ -61,7 +61,9 @@ def test_notebooks_and_python_2_are_named_in_the_task_and_its_vetting(
 ) -> None:
     commit(source, {"a.ipynb": "{}", "old.py": "import ConfigParser\nprint 'x'\n"})
     made = make(tmp_path, pdf, source)
-    evidence = json.loads(made.task.vetting_path.read_text())["questions"]["clarity_and_complexity"]["evidence"]
+    evidence = json.loads(made.task.vetting_path.read_text())["questions"]["clarity_and_complexity"][
+        "evidence"
+    ]
     for lines in (made.notes, evidence):
         assert sum("first a.ipynb" in line or "Python 2, first old.py" in line for line in lines) == 2
     assert "ConfigParser" not in made.task.lock.read_text()
