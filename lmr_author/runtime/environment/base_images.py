@@ -81,7 +81,6 @@ def _release_of(torch: str) -> _Release | None:
 
 
 def has_compiler(base: BaseImageOrigin) -> bool:
-    """Return whether this is PyTorch's image with a compiler and CUDA's headers."""
     return bool(base.torch) and base.reference.endswith("-devel")
 
 
@@ -119,7 +118,6 @@ def choose_base(needs: Needs, image: str | None = None, python: str | None = Non
 
 
 def is_reference(image: str) -> bool:
-    """Return True for the name of an image."""
     return bool(_REFERENCE.match(image))
 
 

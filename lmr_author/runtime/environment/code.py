@@ -48,7 +48,6 @@ class Import:
 
     @property
     def top(self) -> str:
-        """Return its top-level module."""
         return self.name.partition(".")[0]
 
 

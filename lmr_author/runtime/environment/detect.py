@@ -155,7 +155,6 @@ class Detected:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Return what the annotator should know of the repository, and of the image that was chosen for it."""
         return problems(self.needs, self.base)
 
 

@@ -31,7 +31,6 @@ class Interpreter:
 
     @property
     def minor(self) -> str:
-        """Return it as in ``3.11``."""
         return ".".join(self.version.split(".")[:2])
 
 

@@ -159,12 +159,10 @@ def exact_version(text: str) -> str:
 
 
 def is_exact(declared: Declared) -> bool:
-    """Return whether a requirement names one version."""
     return bool(exact_version(declared.text))
 
 
 def has_version(declared: Declared) -> bool:
-    """Return whether a requirement restricts the version at all."""
     return bool(Requirement(declared.text).specifier)
 
 

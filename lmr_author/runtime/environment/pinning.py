@@ -303,7 +303,6 @@ class _Search:
         return self.unpinned(Unpinned.CONFLICT, cause, _named(self.question.requirements, text))
 
     def leave_out(self, requirement: Declared, why: str) -> None:
-        """Put a requirement aside."""
         self.left_out.append(f"{requirement} is left out: {why}")
 
     def _without_version(self, requirement: Declared, why: str) -> None:

@@ -59,7 +59,6 @@ class Manifest:
 
     @property
     def says_more_than_problems(self) -> bool:
-        """Return whether anything in the file was used."""
         return self != Manifest(self.path, problems=self.problems)
 
     def add(self, requirement: Declared | Unused, *, only_bound: bool = False) -> None:
@@ -115,7 +114,6 @@ def parse_requirement(text: str, origin: str) -> Declared | Unused:
 
 
 def is_address(text: str) -> bool:
-    """Return true where ``--with`` was given what looks like an address."""
     return "://" in text or text.startswith("git+")
 
 

@@ -77,12 +77,10 @@ class LocalEnvironment:
 
     @property
     def made_by(self) -> tuple[str, ...]:
-        """Return the options of `env local` that make it."""
         return (f"--python={self.python.minor}", *(f"--with={requirement}" for requirement in self.extra))
 
     @property
     def packages(self) -> Path:
-        """Return the folder of its packages."""
         return self.path / "lib" / f"python{self.python.minor}" / "site-packages"
 
 
