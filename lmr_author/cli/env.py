@@ -64,7 +64,6 @@ def env_detect(
 
 
 def _show_detected(detected: Detected) -> None:
-    """Print the facts on stdout, each with its origin."""
     needs, base = detected.needs, detected.base
     project = ui.framed(" (", needs.project, ")")
     when = f"as of {needs.date.date()}" if needs.date else "of an unknown date"
@@ -80,6 +79,7 @@ def _show_detected(detected: Detected) -> None:
     _show_row("system", map(str, needs.system))
     _show_row("compiler", [needs.devel])
     _show_row("nltk data", [", ".join(needs.nltk)])
+    _show_row("variables", [", ".join(needs.credentials)])
     _show_row("note", detected.problems)
 
 
@@ -172,7 +172,6 @@ def env_dockerfile(
 
 
 def _show_file(made: Written) -> None:
-    """Print what was written, or on stdout the file that was not."""
     if made.path is None:
         sys.stdout.write(made.text)
         return
@@ -229,7 +228,6 @@ def _build_steps(progress: Progress) -> Callable[[str], None]:
 
 
 def _document(name: str, result: BuildResult) -> dict[str, Any]:
-    """Return the result for programs."""
     document: dict[str, Any] = {
         "task": name,
         "passed": result.passed,
@@ -251,7 +249,6 @@ def _document(name: str, result: BuildResult) -> dict[str, Any]:
 
 
 def _show_build(result: BuildResult, base_image: str, task: Path | None) -> None:
-    """Print the image's content and the imports on stdout, or what failed."""
     failure = result.failure
     if failure is not None:
         where = "the Dockerfile"
@@ -289,7 +286,6 @@ def _show_image(built: BuiltEnvironment) -> None:
 
 
 def _show_failure(log: Sequence[str], explanation: Explanation | None) -> None:
-    """Print the last lines of a log, the cause and the advice."""
     for line in log[-LAST_LINES:]:
         ui.say(printable(line, 200), indent=2, hang=4, tone="dim", stderr=False)
     if explanation is None:
@@ -315,7 +311,10 @@ def env_local(
         ui.note(remark)
     how = "made" if made.made else "found"
     ui.say(f"{how} {made.path.name}: Python {made.version}")
+    print(made.python.path)
+    if made.fails:
+        ui.hint("make the change, then run the same command again")
+        return EXIT_FINDINGS
     ui.say("`record` and `evaluate --sandbox local` use it for this task")
     ui.then("next", *task_words(task))
-    print(made.python.path)
     return EXIT_CLEAN

@@ -78,6 +78,8 @@ def _print_table(ranking: Suggestions) -> None:
         more = f" and {len(ranking.unread) - 1} more" if len(ranking.unread) > 1 else ""
         parts.append(f"not read: {first.path}{more} ({first.reason})")
     ui.say("; ".join(parts), tone="dim", stderr=False)
+    for note in ranking.notes:
+        ui.note(note)
 
 
 def remark(suggestion: Suggestion) -> str:

@@ -161,14 +161,15 @@ def test_no_python_files_at_all(task: Task) -> None:
 def test_a_lock_for_another_python_than_the_repositorys_says_so(task: Task, index: dict[str, str]) -> None:
     (task.root / "small-repo/environment.yml").write_text("dependencies: [python=3.12]\n")
     asked = "the repository asks for Python ==3.12.* (environment.yml:1),"
-    done = lock(task, index, "--python-version", "3.11")
+    own = ("--base-image", "me/base:1", "--python-version")
+    done = lock(task, index, *own, "3.11")
     assert f"note: {asked} but the lock is for 3.11" in " ".join(done.err.split())
     assert f"# {asked} and this is for 3.11\n" in task.lock.read_text()
-    detected = succeed("env", "detect", "--python-version", "3.11", "--format", "json", cwd=task.root).out
+    detected = succeed("env", "detect", *own, "3.11", "--format", "json", cwd=task.root).out
     assert json.loads(detected)["problems"][0].startswith(asked)
-    written = succeed("env", "dockerfile", "--dry-run", "--python-version", "3.11", cwd=task.root)
+    written = succeed("env", "dockerfile", "--dry-run", *own, "3.11", cwd=task.root)
     assert asked in " ".join(written.err.split())
-    assert asked not in lock(task, index, "--python-version", "3.12").err + task.lock.read_text()
+    assert asked not in lock(task, index, *own, "3.12").err + task.lock.read_text()
 
 
 def test_requirements_are_added_and_left_out(task: Task, index: dict[str, str]) -> None:

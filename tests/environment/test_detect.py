@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
 
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task.provenance import BaseImageOrigin
@@ -55,7 +56,7 @@ def test_a_repository_needs_what_its_case_says(path: Path, tmp_path: Path) -> No
 
 
 def wants(torch: str = "", date: str = "2024-01-01", python: str = "", devel: str = "") -> BaseImageOrigin:
-    declared = (Declared("torch", torch, "here:1"),) if torch else ()
+    declared = (Declared(Requirement(torch).name, torch, "here:1"),) if torch else ()
     moment = datetime.fromisoformat(date).replace(tzinfo=UTC)
     return choose_base(Needs(torch=declared, date=moment, python=python, devel=devel))
 
@@ -74,6 +75,8 @@ def wants(torch: str = "", date: str = "2024-01-01", python: str = "", devel: st
         ("torch", "2010-01-01", "1.4-cuda10.1-cudnn7-runtime", "newer than the commit"),
         ("torch>=99", "2023-06-01", "2.0.1-cuda11.7-cudnn8-runtime", "no image satisfies"),
         ("", "2023-06-01", "2.0.1-cuda11.7-cudnn8-runtime", "asks for no torch version"),
+        ("triton==2.2.0", "2024-12-01", "2.2.2-cuda12.1-cudnn8-runtime", "for triton==2.2.0 (here:1)"),
+        ("torchvision==0.16.2", "2024-12-01", "2.1.2-cuda12.1-cudnn8-runtime", "for torchvision==0.16.2"),
     ],
 )  # fmt: skip
 def test_images(torch: str, date: str, tag: str, reason: str) -> None:
@@ -86,7 +89,14 @@ def test_the_python_that_the_repository_asks_for_and_cuda_code_count() -> None:
     assert wants("torch", date="2026-06-01", python="<3.12").torch == "2.9.1"
     assert wants("torch", date="2026-06-01", python=">=3.12.4").torch == "2.12.0"
     assert wants("torch", date="2024-01-01", python=">=3.13").torch == "2.1.2"
-    assert has_compiler(wants("torch", devel="flash-attn compiles CUDA code"))
+    assert has_compiler(wants("torch", devel="deepspeed compiles CUDA code"))
+
+
+def test_a_compiler_is_for_what_the_lock_installs(tmp_path: Path) -> None:
+    repo = write_files(tmp_path, {"requirements.txt": "torch==2.0.1\nflash-attn==2.3\n", "a.py": ""})
+    assert read_needs(repo).devel == "", "flash-attn is left out of every lock"
+    write_files(repo, {"requirements.txt": "deepspeed\n"})
+    assert read_needs(repo).devel == "deepspeed (requirements.txt:1) compiles CUDA code"
 
 
 def test_an_image_of_the_annotators() -> None:
@@ -168,12 +178,3 @@ def test_what_to_do_depends_on_what_there_is(tmp_path: Path) -> None:
     (sure,) = told(folder, python="3.11")
     assert "as far as known" not in sure and "--python-version" not in sure
     assert told(folder, python="3.12") == []
-
-
-@pytest.mark.parametrize(
-    "options", ["-yn study", "-yn study -c conda-forge", "-y --name study", "-yp env/study"]
-)
-def test_the_name_of_a_conda_environment_is_no_package(tmp_path: Path, options: str) -> None:
-    readme = f"```sh\nconda create {options} python=3.9 numpy\n```\n"
-    needs = read_needs(write_files(tmp_path, {"README.md": readme}))
-    assert [item.name for item in needs.requirements] == ["numpy"]

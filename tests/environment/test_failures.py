@@ -146,3 +146,17 @@ def test_the_remedy_repeats_the_locks_options_and_knows_its_versions(
 ) -> None:
     found = explain(Failure(stage, "RUN pip", said, lock=LOCK))  # type: ignore[arg-type]
     assert found is not None and command in found.advice
+
+
+@pytest.mark.parametrize(
+    ("module", "lock", "command"),
+    [
+        ("tensorflow.contrib", "tensorflow==2.4.1\n", "--with 'tensorflow<2'"),
+        ("oddlib.old", "oddlib==2.0\n", "--with 'oddlib<2.0'"),
+    ],
+)
+def test_a_module_that_an_installed_package_lacks_asks_for_another_version(
+    module: str, lock: str, command: str
+) -> None:
+    said = explain_command(f"{TRACE}No module named '{module}'", in_image=True, python=None, lock=lock)
+    assert command in said and "though requirements.lock has it" not in said

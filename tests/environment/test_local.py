@@ -11,6 +11,9 @@ import pytest
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Task
 from lmr_author.core.task.environment import BuiltEnvironment
+from lmr_author.runtime.environment.base_images import choose_base
+from lmr_author.runtime.environment.detect import read_needs
+from lmr_author.runtime.environment.dockerfile import render
 from lmr_author.runtime.environment.local import beside_torch, make_local, with_torch
 from lmr_author.runtime.environment.needs import Declared, Needs
 from lmr_author.runtime.environment.where import HERE, python_of
@@ -107,6 +110,29 @@ def test_the_goal_file_is_imported_and_what_it_lacks_is_named(tmp_path: Path) ->
     assert "pkg/losses.py cannot be imported here: yaml is not installed" in remarks
     assert f"`lmr-author env local --python={OWN} --with=PyYAML`" in remarks or "--with=PyYAML`" in remarks
     assert "cannot be imported" not in local(made, "pyyaml")[1]
+
+
+@pytest.mark.bwrap
+def test_torchvision_comes_where_a_package_of_the_lock_imports_it(tmp_path: Path) -> None:
+    made = task(tmp_path, OFFICIAL, "import torch\nimport timm\n")
+    (made.root / "small-repo/requirements.txt").write_text("torch==2.0.1\ntimm\n")
+    made.lock.write_text(f"# for Python {OWN}\ntimm==1.0\n")
+    wheel(tmp_path / "wheels", "timm", code="import torchvision\n")
+    environment, remarks = make_local(made, lambda _: None, python=OWN)
+    assert environment.extra == ("torch==2.0.1", "torchvision")
+    assert not environment.fails and "cannot be imported" not in " ".join(remarks)
+
+
+@pytest.mark.bwrap
+def test_a_variable_that_an_import_needs_gets_a_dummy_value(tmp_path: Path) -> None:
+    made = task(tmp_path, OFFICIAL, "import os\n\nKEY = os.environ['MY_API_KEY']\n")
+    environment, remarks = make_local(made, lambda _: None, python=OWN)
+    assert environment.fails and "it needs the environment variable MY_API_KEY" in remarks[-1]
+    assert "`ENV MY_API_KEY=dummy`" in remarks[-1] and "the local sandbox sets it, too" in remarks[-1]
+    repository = made.root / "small-repo"
+    made.dockerfile.write_text(render(read_needs(repository), choose_base(Needs(), OFFICIAL), "small-repo"))
+    assert "\nENV MY_API_KEY=dummy\n" in made.dockerfile.read_text()
+    assert not make_local(made, lambda _: None, python=OWN)[0].fails
 
 
 def test_a_package_in_src_is_imported_with_it_on_the_path(tmp_path: Path) -> None:

@@ -114,6 +114,8 @@ def lines(made: Lock) -> list[str]:
         # Code older than the image's Python gets packages made for that.
         (["maths"], {"date": "2020-06-01", "python": "3.11"}, ["maths==1.0"],
          "# CHANGED: versions as of 2023-04-22 in place of 2020-06-01"),
+        (["maths", "undated"], {}, ["maths==1.5", "undated==1.0"],
+         "# undated may be newer than the commit: the package index gives no upload date of it"),
         (["loss==2.0"], {"seconds": 0}, ["loss==2.0"], "the package index was not asked"),
     ],
 )  # fmt: skip

@@ -88,12 +88,39 @@ def test_this_python_is_found() -> None:
 def test_a_folder_of_versions_that_cannot_be_read_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     interpreters.cache_clear()
     unreadable = f"/{'n' * 300}"  # root may read everything but this
-    monkeypatch.setenv("PYENV_ROOT", unreadable)
     monkeypatch.setenv("PATH", f"{unreadable}/bin:{os.environ['PATH']}")
     try:
         assert OWN.minor in {item.minor for item in interpreters()}
     finally:
         interpreters.cache_clear()
+
+
+def test_pyenvs_versions_are_found_and_no_virtual_environment_is_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark, versions = tmp_path / "mark", tmp_path / "pyenv" / "versions"
+    environment = versions / "a-virtualenv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
+    [packages] = environment.glob("lib/python*/site-packages")
+    (packages / "planted.pth").write_text(f"import pathlib; pathlib.Path({str(mark)!r}).touch()\n")
+    base = Path(getattr(sys, "_base_executable", sys.executable)).resolve()
+    (versions / "plain" / "bin").mkdir(parents=True)
+    (versions / "plain" / "bin" / "python3").symlink_to(base)
+    (tmp_path / "tools").mkdir()
+    monkeypatch.setenv("PYENV_ROOT", str(versions.parent))
+    monkeypatch.setenv("VIRTUAL_ENV", str(environment))
+    monkeypatch.setenv("CONDA_PREFIX", str(environment))
+    monkeypatch.setenv("PATH", f"{environment}/bin:{tmp_path / 'tools'}")
+    monkeypatch.setattr(sys, "_base_executable", str(tmp_path / "tools" / "python3"))
+    interpreters.cache_clear()
+    try:
+        paths = [python.path for python in interpreters()]
+    finally:
+        interpreters.cache_clear()
+    assert any(path.samefile(base) for path in paths)
+    assert not mark.exists()
+    subprocess.run([environment / "bin" / "python", "-c", ""], check=True)
+    assert mark.exists(), "the test shows nothing unless a start runs it"
 
 
 @pytest.mark.bwrap

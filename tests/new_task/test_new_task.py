@@ -56,6 +56,19 @@ def test_the_folder_of_a_clone_is_called_as_the_repository_is(
     assert named.info.repo_folder_name == "mine"
 
 
+def test_notebooks_and_python_2_are_named_in_the_task_and_its_vetting(
+    tmp_path: Path, pdf: Path, source: Path
+) -> None:
+    commit(source, {"a.ipynb": "{}", "old.py": "import ConfigParser\nprint 'x'\n"})
+    made = make(tmp_path, pdf, source)
+    evidence = json.loads(made.task.vetting_path.read_text())["questions"]["clarity_and_complexity"][
+        "evidence"
+    ]
+    for lines in (made.notes, evidence):
+        assert sum("first a.ipynb" in line or "Python 2, first old.py" in line for line in lines) == 2
+    assert "ConfigParser" not in made.task.lock.read_text()
+
+
 def test_the_records_are_valid(tmp_path: Path, pdf: Path, source: Path) -> None:
     commit(source, {"LICENSE": "Mozilla Public License Version 2.0", "x.pyc": b"x"})
     made = make(tmp_path, pdf, source)

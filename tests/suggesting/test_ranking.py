@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.authoring.suggesting import PaperText, Suggestion, rank
+from lmr_author.authoring.suggesting import PaperText, Suggestion, rank, suggest_repository
 from lmr_author.authoring.suggesting.criteria import Prospect, originality
 from lmr_author.authoring.suggesting.paper import Description, identifier_terms
 from lmr_author.core import indexing
+from lmr_author.core.errors import LmrError
 from tests.support import write_files
 
 PAPER = {
@@ -260,3 +261,12 @@ def test_a_longer_version_of_a_function_comes_before_the_one_that_it_grew_from(t
     targets = [suggestion.target for suggestion in rank(indexing.build(tmp_path), paper)]
 
     assert targets.index("new.py::score") < targets.index("a_old.py::score")
+
+
+def test_a_repository_of_notebooks_says_what_to_do(tmp_path: Path) -> None:
+    repository = write_files(tmp_path, {"train.ipynb": "{}"})
+    with pytest.raises(LmrError, match="no function in") as caught:
+        suggest_repository(repository, None)
+    assert "jupyter-nbconvert --to script train.ipynb" in caught.value.hint
+    write_files(repository, {"old.py": "print 'x'\n", "new.py": LOSSES})
+    assert any("Python 2, first old.py" in note for note in suggest_repository(repository, None).notes)

@@ -16,6 +16,7 @@ from lmr_author.authoring.vetting.questions import licence_stop
 from lmr_author.authoring.vetting.vet import answered_questions
 from lmr_author.core.paper import FetchedPaper, Paper
 from lmr_author.core.repo import Address, Clone
+from lmr_author.core.repo.unusable import unusable_code
 from lmr_author.core.task import Task, TaskInfo
 from lmr_author.core.task.provenance import (
     BaseImageOrigin,
@@ -164,6 +165,7 @@ def notes_on(task: Task, info: TaskInfo, stages: Stages, had_tests: bool) -> lis
         notes.append(
             "the repository already has a folder unit_test; the task's tests are written beside its files"
         )
+    notes += unusable_code(task.repository(info))
     notes += problems(stages.needs, base)
     if not lock.pinned:
         again = "`lmr-author env lock` makes it again"

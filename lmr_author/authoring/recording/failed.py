@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lmr_author.core.task import UNIT_TEST
+from lmr_author.runtime.environment.packages import distribution
 from lmr_author.runtime.sandbox.base import ExecResult
 
 Explain = Callable[[str], str]
@@ -64,6 +65,9 @@ def _folder_of(tree: Path, name: str) -> str | None:
         # A package inside another (fast/numba/) is not imported by its own name alone.
         inner = path.is_dir() and (path.parent / "__init__.py").is_file()
         folder = path.parent.relative_to(tree)
+        # A folder of tests is called as what it tests: tests/ops/triton/ is no triton.
+        if {"test", "tests"}.intersection(folder.parts) and (path.is_dir() or distribution(name)):
+            continue
         if not inner and folder.parts[:1] != (UNIT_TEST,):
             folders.append(folder)
     return min(folders, key=lambda folder: (len(folder.parts), folder)).as_posix() if folders else None

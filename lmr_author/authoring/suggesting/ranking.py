@@ -14,6 +14,7 @@ from lmr_author.authoring.suggesting.paper import ALIKE, Description, Descriptio
 from lmr_author.core import files, foreign, indexing
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.indexing import MAX_BYTES, Index, IndexEntry, Unread
+from lmr_author.core.repo.unusable import unusable_code
 from lmr_author.core.task import UNIT_TEST, Task, TaskInfo
 from lmr_author.core.texts import listed
 
@@ -90,6 +91,7 @@ class Suggestions:
         functions, files: how many there are.
         pages: of the paper; 0 when there is no text of it.
         unread: Python files that could not be read.
+        notes: notebooks, and files for Python 2, with what to do.
     """
 
     repository: str
@@ -98,6 +100,7 @@ class Suggestions:
     files: int
     pages: int
     unread: tuple[Unread, ...]
+    notes: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -105,6 +108,7 @@ class Suggestions:
             "functions": self.functions,
             "files": self.files,
             "pages": self.pages,
+            "notes": list(self.notes),
             "unread": [{"path": file.path, "reason": file.reason} for file in self.unread],
             "suggestions": [suggestion.to_json() for suggestion in self.suggestions],
         }
@@ -130,7 +134,7 @@ def suggest(task: Task, top: int | None = None, globs: Sequence[str] = ()) -> Su
     paper = PaperText.from_json(files.read_json(path)) if path.is_file() else PaperText({})
     masked = {(entry.goal_file, entry.qualname): entry.index for entry in info.implementations}
     ranked = rank(index, paper, top=top, globs=globs, masked=masked, repository=repository.name)
-    return _result(repository.name, index, paper, ranked, globs)
+    return _result(repository, index, paper, ranked, globs)
 
 
 def suggest_repository(
@@ -145,8 +149,9 @@ def suggest_repository(
         what = "not a folder" if repository.exists() else "no such folder"
         raise UsageError(f"--repo {repository}: {what}", "name the folder of a repository")
     text = PaperText({}) if paper is None else read_paper(paper)
-    index, name = indexing.build(repository), repository.resolve().name
-    return _result(name, index, text, rank(index, text, top=top, globs=globs, repository=name), globs)
+    index, repository = indexing.build(repository), repository.resolve()
+    ranked = rank(index, text, top=top, globs=globs, repository=repository.name)
+    return _result(repository, index, text, ranked, globs)
 
 
 def rank(
@@ -212,11 +217,19 @@ def _weighted(judgement: Judgement) -> float:
 
 
 def _result(
-    name: str, index: Index, paper: PaperText, ranked: Sequence[Suggestion], globs: Sequence[str]
+    repository: Path, index: Index, paper: PaperText, ranked: Sequence[Suggestion], globs: Sequence[str]
 ) -> Suggestions:
+    name, notes = repository.name, unusable_code(repository)
     if ranked:
-        pages = len(paper.pages)
-        return Suggestions(name, tuple(ranked), len(index.functions), len(index.files), pages, index.unread)
+        return Suggestions(
+            name,
+            tuple(ranked),
+            len(index.functions),
+            len(index.files),
+            len(paper.pages),
+            index.unread,
+            tuple(notes),
+        )
     unread = [f"{file.path}: {file.reason}" for file in index.unread]
     why = f" (not read: {listed(unread, 3)})" if unread else ""
     if index.functions:
@@ -225,7 +238,8 @@ def _result(
             "patterns match the path in the repository, as in 'src/*.py'",
         )
     raise LmrError(
-        f"no function in {name}/{why}", "a task masks a function of a Python file: is this the right folder?"
+        f"no function in {name}/{why}",
+        "; ".join(notes) or "a task masks a function of a Python file: is this the right folder?",
     )
 
 

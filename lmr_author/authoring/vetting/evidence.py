@@ -11,6 +11,7 @@ from lmr_author.authoring.vetting.questions import YEARS, licence_stop, named_ve
 from lmr_author.core import files
 from lmr_author.core.paper import Paper
 from lmr_author.core.repo import Clone
+from lmr_author.core.repo.unusable import unusable_code
 from lmr_author.core.texts import counted, printable
 
 Evidence = dict[str, list[str]]
@@ -61,7 +62,10 @@ def from_clone(clone: Clone, requirements: Sequence[str] | None = None) -> Evide
     tests = sum(path.name.startswith("test_") or path.name.endswith("_test.py") for path in sources)
     return {
         "reproducibility": activity,
-        "clarity_and_complexity": [f"{len(sources)} Python files, {tests} of them tests"],
+        "clarity_and_complexity": [
+            f"{len(sources)} Python files, {tests} of them tests",
+            *unusable_code(clone.folder),
+        ],
         "license": _licence(clone),
     }
 

@@ -37,6 +37,8 @@ _PROCEEDINGS = re.compile(
 )
 # "Association for Computational Linguistics" alone is a publisher, so a venue needs a year beside it.
 _VENUE = re.compile(
+    # "Nature 630 (2024)", "Nature | Vol 630 | 20 June 2024"
+    r"^[A-Z][A-Za-z&. ]{3,60},? \d{1,4}(?:\(\d+\))? ?\((?:19|20)\d\d\)|^[A-Z][A-Za-z&. ]{3,60} \| Vol\.? \d+|"
     rf"{_PROCEEDINGS.pattern}|[Pp]ublished (?:as|in|at)|[Aa]ccepted (?:at|to|by|for)|\b(?:{_NAMES})\b"
 )
 _CITED = re.compile(
@@ -47,7 +49,7 @@ _CITED = re.compile(
 _COPYRIGHT = re.compile(r"(?:©|c⃝|Copyright(?: \(c\))?)\s*(?:Copyright )?((?:19[89]|20[0-4])\d)\b", re.I)
 
 _STAMP = re.compile(
-    r"arXiv:(?P<id>\d{4}\.\d{4,5}(?:v\d+)?|[a-z-]+(?:\.[A-Z]{2})?/\d{7}(?:v\d+)?)\s*\[[\w.-]+\]"
+    r"arXiv:\s?(?P<id>\d{4}\.\d{4,5}(?:v\d+)?|[a-z-]+(?:\.[A-Z]{2})?/\d{7}(?:v\d+)?)(?:\s*\[[\w.-]+\]|(?<=v\d)\b)"
 )
 _REPOSITORY = re.compile(
     r"(?<![\w./])(?:https?://(?:www\.)?)?(?P<address>(?:github\.com|gitlab\.com|bitbucket\.org)/[\w.-]+/[\w.-]*\w)",

@@ -19,7 +19,7 @@ from packaging.version import Version
 from lmr_author.core import resources
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task.provenance import BaseImageOrigin
-from lmr_author.runtime.environment.needs import Declared, Needs, applies, has_version
+from lmr_author.runtime.environment.needs import Declared, Needs, applies, exact_version, has_version
 from lmr_author.runtime.environment.packages import table
 
 REPOSITORY = "pytorch/pytorch"
@@ -65,6 +65,11 @@ def base_of(dockerfile: str) -> str:
     return variable.sub(lambda match: arguments.get(match[1] or match[3], "") or match[2] or "", last)
 
 
+def dummies_of(dockerfile: str) -> dict[str, str]:
+    """Return the variables that a Dockerfile sets to ``dummy``, in place of keys that the code wants to see."""
+    return dict(re.findall(r"^ENV (\w+)=(dummy)\s*$", dockerfile, re.M))
+
+
 def released(torch: str) -> date | None:
     """Return the day on which a PyTorch version was released; None for an unknown one."""
     release = _release_of(torch)
@@ -76,7 +81,6 @@ def _release_of(torch: str) -> _Release | None:
 
 
 def has_compiler(base: BaseImageOrigin) -> bool:
-    """Return whether this is PyTorch's image with a compiler and CUDA's headers."""
     return bool(base.torch) and base.reference.endswith("-devel")
 
 
@@ -114,7 +118,6 @@ def choose_base(needs: Needs, image: str | None = None, python: str | None = Non
 
 
 def is_reference(image: str) -> bool:
-    """Return True for the name of an image."""
     return bool(_REFERENCE.match(image))
 
 
@@ -147,13 +150,24 @@ def _choose(needs: Needs, given: str | None) -> BaseImageOrigin:
         requirement for requirement in needs.torch if requirement.name == "torch" and applies(requirement)
     ]
     if not any(map(has_version, wanted)):
-        wanted = [bound for bound in needs.constraints if bound.name == "torch"] or wanted
+        wanted = (
+            [bound for bound in needs.constraints if bound.name == "torch"] or _companion(needs) or wanted
+        )
     text = ",".join(str(Requirement(requirement.text).specifier) for requirement in wanted)
     specifier = SpecifierSet(re.sub(r"\+[\w.]+", "", text).strip(","), prereleases=True)
     release, reason = _release(needs, wanted, specifier, given)
     if needs.devel:
         return release.image("devel", f"{reason}; devel, because {needs.devel}")
     return release.image("runtime", reason)
+
+
+def _companion(needs: Needs) -> list[Declared]:
+    """Return the PyTorch that an exact triton or torchvision was made for."""
+    for declared in filter(applies, needs.torch):
+        minor = ".".join(exact_version(declared.text).split(".")[:2])
+        if torch := table("made_for_torch").get(declared.name, {}).get(minor):
+            return [Declared("torch", f"torch=={torch}.*", f"for {declared}")]
+    return []
 
 
 def _release(

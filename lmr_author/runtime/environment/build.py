@@ -55,7 +55,6 @@ class BuildResult:
 
     @property
     def passed(self) -> bool:
-        """Return whether the image is built and everything can be imported in it."""
         return self.failure is None and bool(self.imported) and all(each.result.ok for each in self.imported)
 
 

@@ -35,6 +35,7 @@ _ASKS_VERSION = re.compile(
 )
 _NLTK = re.compile(r"\bnltk\.download\(\s*(?:info_or_id\s*=\s*)?['\"]([a-z][a-z0-9_-]*)['\"]")
 
+_CREDENTIAL = re.compile(r"\benviron\[\s*['\"](\w*(?:KEY|TOKEN|SECRET)\w*)['\"]\s*\](?!\s*=[^=])")
 _GPU = re.compile(r"\.cuda\(\)|\.to\(\s*['\"]cuda|\bdevice\s*=\s*['\"]cuda")
 
 
@@ -47,7 +48,6 @@ class Import:
 
     @property
     def top(self) -> str:
-        """Return its top-level module."""
         return self.name.partition(".")[0]
 
 
@@ -61,6 +61,7 @@ class Code:
             freely, so the place says little.
         asks_version: some file asks for the version of an installed package.
         nltk: data of NLTK that is fetched by name.
+        credentials: variables of the environment that hold keys, and that the code cannot do without.
         gpu: the first line of each file that insists on a GPU, as in ``train.py:12``.
     """
 
@@ -68,6 +69,7 @@ class Code:
     local: frozenset[str]
     asks_version: bool
     nltk: tuple[str, ...]
+    credentials: tuple[str, ...]
     gpu: tuple[str, ...]
 
     def main(self) -> list[str]:
@@ -118,7 +120,7 @@ def _longest_known(name: str, by_module: dict[str, list[str]]) -> list[str]:
 def read_code(root: Path) -> Code:
     """Read the imports of every Python file below ``root``, one file after another: all together may be large."""
     imports: dict[str, list[Import]] = {}
-    local, nltk, gpu = set[str](), set[str](), list[str]()
+    local, nltk, credentials, gpu = set[str](), set[str](), set[str](), list[str]()
     asks_version = False
     for file in files.walk(root):
         path = file.relative_to(root)
@@ -134,10 +136,13 @@ def read_code(root: Path) -> Code:
             continue
         imports[name] = list(_imports(name, text))
         nltk.update(_NLTK.findall(text))
+        credentials.update(_CREDENTIAL.findall(text))
         asks_version |= _ASKS_VERSION.search(text) is not None
         if match := _GPU.search(text):
             gpu.append(f"{printable(name)}:{_line(text, match.start())}")
-    return Code(imports, frozenset(local), asks_version, tuple(sorted(nltk)), tuple(gpu))
+    return Code(
+        imports, frozenset(local), asks_version, tuple(sorted(nltk)), tuple(sorted(credentials)), tuple(gpu)
+    )
 
 
 def _line(text: str, position: int) -> int:

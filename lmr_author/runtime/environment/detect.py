@@ -39,7 +39,6 @@ from lmr_author.runtime.environment.needs import (
 )
 from lmr_author.runtime.environment.packages import (
     interchangeable,
-    names,
     system_packages,
     table,
 )
@@ -47,9 +46,7 @@ from lmr_author.runtime.environment.requirements import Manifest
 from lmr_author.runtime.replay import staging
 
 _CUDA = re.compile(r"nvidia-.*-cu\d+$")
-_UNDECLARED = (
-    "no requirements are declared: they were derived from the imports, and from commands in the README"
-)
+_UNDECLARED = "no requirements are declared: they were derived from the imports"
 
 
 def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[str] = ()) -> Needs:
@@ -82,7 +79,6 @@ def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[
         python_origin=python.origin,
         project=project,
         own_version=_own_version(manifests) if project and code.asks_version else "",
-        devel=_compiled_for_cuda(others),
         source_folder=staging.source_folder(repo),
         date=commit_date,
         sources=tuple(manifest.path for manifest in manifests if manifest.says_more_than_problems),
@@ -90,6 +86,7 @@ def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[
         unused=tuple(dict.fromkeys(unused)),
         system=_system(others),
         nltk=code.nltk,
+        credentials=code.credentials,
     )
     if goals:
         needs = _only(needs, code, goals)
@@ -99,7 +96,8 @@ def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[
             remarks.append(f"{package.name} is not declared but needed: {package.origin}")
     problems = list(chain.from_iterable(manifest.problems for manifest in manifests))
     problems += [*unreadable, *map(str, unused), *remarks, *_remarks_on_code(code)]
-    return replace(needs, problems=tuple(dict.fromkeys(problems)))
+    devel = _compiled_for_cuda(needs.requirements)
+    return replace(needs, devel=devel, problems=tuple(dict.fromkeys(problems)))
 
 
 def _remarks_on_code(code: Code) -> list[str]:
@@ -110,10 +108,8 @@ def _remarks_on_code(code: Code) -> list[str]:
 
 
 def _compiled_for_cuda(requirements: Sequence[Declared]) -> str:
-    for requirement in requirements:
-        if requirement.name in names("built_with_torch") or requirement.name == "deepspeed":
-            return f"{requirement} compiles CUDA code"
-    return ""
+    """Return what needs a compiler when it runs; what needs one to be installed is left out of every lock."""
+    return next((f"{each} compiles CUDA code" for each in requirements if each.name == "deepspeed"), "")
 
 
 def _constraints(manifests: Sequence[Manifest], project: str) -> tuple[Declared, ...]:
@@ -159,7 +155,6 @@ class Detected:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Return what the annotator should know of the repository, and of the image that was chosen for it."""
         return problems(self.needs, self.base)
 
 
@@ -249,31 +244,21 @@ def _only(needs: Needs, code: Code, goals: Sequence[str]) -> Needs:
 def _choose(
     manifests: Sequence[Manifest], code: Code, project: str
 ) -> tuple[list[Declared], list[Declared], list[str]]:
-    """Return the declared requirements, else the imported and mentioned ones; those that were added; and remarks."""
+    """Return the declared requirements, else the imported ones; those that were added; and remarks."""
     lines = _by_name(manifest.declared for manifest in manifests)
     declared, remarks = _renamed(list(chain.from_iterable(lines.values())))
     undeclared: list[Declared] = []
-    suggested = _first_of_each(manifest.suggested for manifest in manifests)
-    suggested.pop(project, None)
     stated = _first_of_each(manifest.stated for manifest in manifests)
-    mentioned = {**suggested, **stated}
     imported = imported_packages(code, code.main())
     if declared:
-        # PyTorch takes the version of a command, too, so that the right image is chosen.
-        hints = {name: each for name, each in mentioned.items() if name in stated or name in TORCH_FAMILY}
-        chosen = [each if has_version(each) else _with_version(each, hints) for each in declared]
+        chosen = [each if has_version(each) else _with_version(each, stated) for each in declared]
         provided = {requirement.name for requirement in declared} | {project}
         missing = [] if is_freeze(declared) else _missing(imported, provided)
-        undeclared = [_with_version(package, mentioned) for package in missing]
+        undeclared = [_with_version(package, stated) for package in missing]
         chosen += undeclared
     else:
         remarks.append(_UNDECLARED)
-        chosen = [_with_version(package, mentioned) for package in imported]
-        provided = _with_replacements(chosen)
-        chosen += [replace(each, mentioned=True) for each in suggested.values() if each.name not in provided]
-    torch = suggested.get("torch")
-    if torch is not None and has_version(torch) and all(each.name != "torch" for each in chosen):
-        chosen.append(torch)
+        chosen = [_with_version(package, stated) for package in imported]
     return chosen, undeclared, remarks
 
 

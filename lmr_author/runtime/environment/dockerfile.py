@@ -85,6 +85,7 @@ def render(
         # Java's packages link their manual pages into a folder that slim images lack, and fail without it.
         java=any(package.name.startswith("default-j") for package in system),
         nltk=_nltk_data(needs),
+        credentials=needs.credentials,
     )
     return stamped(text)
 

@@ -16,11 +16,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from lmr_author.core.errors import SandboxBuildError
 from lmr_author.core.task import TORCH_FAMILY
 from lmr_author.runtime.environment import lock_file
+from lmr_author.runtime.environment.needs import exact_version
 from lmr_author.runtime.environment.packages import (
     debian,
     distribution,
@@ -191,6 +193,8 @@ def _words(match: re.Match[str], failure: Failure) -> dict[str, str]:
     if module and module not in sys.stdlib_module_names and module not in TORCH_FAMILY:
         words["distribution"] = library_of(module)
         words["needed"] = canonicalize_name(distribution(module) or module)
+        known = distribution(module) or words["needed"] in lock_file.requirements(failure.lock)
+        words["installed"] = words["needed"] if known else ""
     return {**words, **groups}
 
 
@@ -286,7 +290,12 @@ def _is_locked(fix: Fix | None, lock: str) -> bool:
     """Return whether all that a fix would add is locked already, and only the environment lacks it."""
     if fix is None or fix.kind != "requirements":
         return False
-    return lock_file.requirements(lock).keys() >= set(map(package_of, fix.names))
+    pins = lock_file.requirements(lock)
+    for wanted in map(Requirement, fix.names):
+        pin = pins.get(canonicalize_name(wanted.name))
+        if pin is None or not wanted.specifier.contains(exact_version(pin) or "0", prereleases=True):
+            return False
+    return True
 
 
 def local_repair(explanation: Explanation, python: Path | None = None, made_by: Sequence[str] = ()) -> str:
@@ -298,6 +307,8 @@ def local_repair(explanation: Explanation, python: Path | None = None, made_by: 
             another environment is made, not this one changed.
     """
     fix = explanation.fix
+    if fix is not None and fix.kind == "variable":
+        return "the local sandbox sets it, too"
     if fix is not None and fix.kind == "system":
         return f"here by `apt-get install {' '.join(fix.names)}`"
     if fix is not None and fix.kind == "requirements":

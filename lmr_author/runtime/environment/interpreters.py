@@ -1,26 +1,25 @@
-"""The Pythons of this machine. None is started with its packages: those may be of a repository that nobody has read."""
+"""The Pythons of this machine, as uv finds them. No virtual environment is started: its packages may be anybody's."""
 
 from __future__ import annotations
 
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import msgspec
 from packaging.version import Version
 
 from lmr_author.core import processes
 from lmr_author.core.errors import LmrError, SandboxError
+from lmr_author.runtime.environment import uv_command
 from lmr_author.runtime.sandbox.local import find_interpreter
 
 _OLDEST = Version("3.7")
-_QUERY = (
-    "import sys; "
-    "print(sys.implementation.name, sys.version_info[3], '%d.%d.%d' % sys.version_info[:3], sys.executable)"
-)
+_ACTIVATED = ("VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV")
 
 
 @dataclass(frozen=True)
@@ -32,63 +31,55 @@ class Interpreter:
 
     @property
     def minor(self) -> str:
-        """Return it as in ``3.11``."""
         return ".".join(self.version.split(".")[:2])
+
+
+class _Installed(msgspec.Struct):
+    """A row of `uv python list`."""
+
+    path: str
+    version: str
+    implementation: str
+    variant: str
 
 
 @cache
 def interpreters() -> list[Interpreter]:
-    """Return the CPythons 3.7 and newer of this machine, newest first, each version once; no virtual environment's.
-
-    `uv python list` would start the environment that the shell has activated, with the packages in it.
-    """
-    programs: dict[str, Path] = {}
-    for program in _programs():
-        programs.setdefault(os.path.realpath(program), program)
+    """Return the CPythons 3.7 and newer of this machine, newest first, each version once; no virtual environment's."""
+    env = {key: value for key, value in os.environ.items() if key not in _ACTIVATED}
+    done = processes.run(
+        [str(uv_command.program()), "python", "list", "--only-installed", "--output-format", "json"],
+        cwd=Path("/"),
+        env={**env, **uv_command.NO_DOWNLOADS, "PATH": os.pathsep.join(map(str, _folders()))},
+        seconds=120,
+    )
+    try:
+        rows = msgspec.json.decode(done.stdout, type=list[_Installed])
+    except msgspec.MsgspecError as error:
+        said = os.fsdecode(done.stderr)[-300:]
+        raise LmrError(
+            f"`uv python list` says nothing that can be read: {said}", "name one by --python PATH"
+        ) from error
     by_version: dict[str, Interpreter] = {}
-    for python in filter(None, map(_ask, programs.values())):
-        by_version.setdefault(python.version, python)
-    return sorted(by_version.values(), key=lambda python: Version(python.version), reverse=True)
+    for row in rows:
+        version = Version(row.version)
+        if row.implementation == "cpython" and row.variant == "default" and not version.is_prerelease:
+            by_version.setdefault(row.version, Interpreter(Path(row.path), row.version))
+    newest_first = sorted(by_version.values(), key=lambda python: Version(python.version), reverse=True)
+    return [python for python in newest_first if Version(python.version) >= _OLDEST]
 
 
-def _programs() -> Iterator[Path]:
-    """Yield the programs that may be a Python: uv's, those of PATH, pyenv's, and the one below our own environment."""
-    home = Path.home()
-    data = Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share")
-    managed = Path(os.environ.get("UV_PYTHON_INSTALL_DIR") or data / "uv" / "python")
-    pyenv = Path(os.environ.get("PYENV_ROOT") or home / ".pyenv")
-    # A shim works only where pyenv has a version selected; the versions themselves are listed after it.
-    on_path = [folder for folder in map(Path, os.get_exec_path()) if folder != pyenv / "shims"]
-    for folder in (
-        *_below(managed, "*/bin"),
-        *filter(Path.is_absolute, on_path),
-        *_below(pyenv, "versions/*/bin"),
-    ):
-        if not _below(folder.parent, "pyvenv.cfg"):
-            yield from _below(folder, "python3")
-            yield from _below(folder, "python3.[0-9]")
-            yield from _below(folder, "python3.[0-9][0-9]")
-    yield Path(getattr(sys, "_base_executable", sys.executable))
+def _folders() -> list[Path]:
+    """Return PATH's folders, pyenv's versions and that below our own environment, without virtual environments.
 
-
-def _below(folder: Path, pattern: str) -> list[Path]:
-    """Return what a pattern matches in a folder, in order; nothing where it is absent or may not be read."""
-    try:
-        return sorted(folder.glob(pattern))
-    except OSError:
-        return []
-
-
-def _ask(program: Path) -> Interpreter | None:
-    """Ask a Python for its version, without its packages (-S). None for another program, or one too old."""
-    try:
-        done = processes.run([str(program), "-I", "-S", "-c", _QUERY], cwd=Path("/"), seconds=60)
-    except (OSError, LmrError):
-        return None
-    words = os.fsdecode(done.stdout).strip().split(" ", 3)
-    if len(words) != 4 or words[:2] != ["cpython", "final"] or Version(words[2]) < _OLDEST:
-        return None
-    return Interpreter(Path(words[3]), words[2])
+    pyenv's shims work only for the version that it has selected.
+    """
+    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    own = Path(getattr(sys, "_base_executable", sys.executable)).parent
+    folders = [*map(Path, os.get_exec_path()), *sorted(pyenv.glob("versions/*/bin")), own]
+    usable = [folder for folder in folders if folder.is_absolute() and folder != pyenv / "shims"]
+    # Unlike Path.is_file, this passes over a folder that may not be read.
+    return [folder for folder in usable if not os.path.isfile(folder.parent / "pyvenv.cfg")]  # noqa: PTH113
 
 
 def at(path: Path) -> Interpreter:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -24,6 +25,8 @@ from lmr_author.runtime.environment.where import Where
 from lmr_author.runtime.replay import staging
 from lmr_author.runtime.sandbox.base import Mount
 from lmr_author.runtime.sandbox.local import LocalSandbox
+
+_BESIDE_TORCH = {"torchaudio", "torchvision"}
 
 
 def make_local(
@@ -52,13 +55,20 @@ def make_local(
     image_torch = base.torch or (built.torch.partition("+")[0] if built else "")
     extra = with_torch(extra, image_torch if needs.torch else "", beside_torch(task.repository(info), needs))
     contents = venvs.Contents(lock, chosen, extra, needs.own_metadata())
-    environment = _make(contents, base.python, cuda or venvs.has_gpu(), say)
-    venvs.assign(task, environment)
-    remarks = [remark, *_remarks(contents, needs)]
-    if LocalSandbox().isolating:
+    cuda = cuda or venvs.has_gpu()
+    environment = _make(contents, base.python, cuda, say)
+    imports = _import_goals(task, info, environment.python.path, lock, say)
+    # A package of the lock may import torchvision (timm), which no lock holds.
+    missing = {module for each in imports for module in each.result.missing}
+    if image_torch and (beside := tuple(sorted(_BESIDE_TORCH & missing - set(map(package_of, extra))))):
+        contents = replace(contents, extra=with_torch(extra, image_torch, beside))
+        environment = _make(contents, base.python, cuda, say)
         imports = _import_goals(task, info, environment.python.path, lock, say)
-        remarks += [_import_failure(imported, environment) for imported in imports if not imported.result.ok]
-    return environment, tuple(filter(None, remarks))
+    venvs.assign(task, environment)
+    failed = [imported for imported in imports if not imported.result.ok]
+    remarks = [remark, *_remarks(contents, needs)]
+    remarks += [_import_failure(imported, environment) for imported in failed]
+    return replace(environment, fails=bool(failed)), tuple(filter(None, remarks))
 
 
 def _make(contents: venvs.Contents, locked_for: str, cuda: bool, say: Progress) -> venvs.LocalEnvironment:
@@ -101,7 +111,7 @@ def beside_torch(repository: Path, needs: Needs) -> tuple[str, ...]:
 
     A conda file names both out of habit, and one built for another PyTorch breaks whatever tries to import it.
     """
-    asked_for = {"torchaudio", "torchvision"} & {requirement.name for requirement in needs.torch}
+    asked_for = _BESIDE_TORCH & {requirement.name for requirement in needs.torch}
     if not asked_for:
         return ()  # without reading every file of the repository once more
     code = read_code(repository)
@@ -141,13 +151,13 @@ def with_torch(extra: Sequence[str], torch: str, beside: Sequence[str]) -> tuple
 
 
 def _import_goals(task: Task, info: TaskInfo, python: Path, lock: str, say: Progress) -> list[Imported]:
-    """Import each goal file with an interpreter of this machine, in the local sandbox; [] where nothing is masked.
+    """Import each goal file in the local sandbox; [] where nothing is masked, or nothing may be started.
 
     Raises SandboxError when the interpreter does not run in it.
     """
     repository = task.repository(info)
     goals = [name for name in info.goal_files if files.is_file_inside(repository, name)]
-    if not goals:
+    if not goals or not LocalSandbox().isolating:
         return []
     say(f"importing {', '.join(goals)}")
     inside = staging.tree_path(info)

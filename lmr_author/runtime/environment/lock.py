@@ -49,7 +49,6 @@ def lock(task: Task, options: LockOptions, progress: Progress | None = None) -> 
 
 
 def _resolve(task: Task, options: LockOptions, say: Progress) -> tuple[Detected, Lock]:
-    """Return the needs as they were pinned, and their lock."""
     detected = detect(
         task,
         base_image=options.base_image,

@@ -57,7 +57,6 @@ class Lock:
 
     @property
     def note(self) -> str:
-        """Return all remarks on one line."""
         return "; ".join((*self.remarks, *self.left_out))
 
 

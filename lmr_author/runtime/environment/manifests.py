@@ -1,6 +1,6 @@
 """Find the files of a repository that say what it needs, and read them.
 
-pyproject.toml, setup.cfg, setup.py and conda's environment.yml are read here, requirements files and READMEs beside.
+pyproject.toml, setup.cfg, setup.py and conda's files are read here, requirements files and READMEs beside.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ import configparser
 import posixpath
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import chain
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -24,8 +23,8 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.parsing import yaml_data
 from lmr_author.core.texts import printable
 from lmr_author.runtime.environment.base_images import INSTALLED_BY
-from lmr_author.runtime.environment.commands import read_readme
-from lmr_author.runtime.environment.needs import NOTHING, Fact
+from lmr_author.runtime.environment.needs import NOTHING, Fact, is_exact
+from lmr_author.runtime.environment.readme import read_readme
 from lmr_author.runtime.environment.requirements import (
     Manifest,
     parse_requirement,
@@ -48,28 +47,23 @@ _README = re.compile(
     re.I,
 )
 """Files with commands for people, scripts of such commands among them."""
-_OPENED = re.compile(r"^(\./)?[\w./-]*req[\w.-]*\.(txt|in)$", re.I)
-"""A requirements file that a ``setup.py`` opens."""
 _UNREADABLE = (
     LmrError, ValueError, TypeError, AttributeError, SyntaxError, RecursionError, configparser.Error,
     msgspec.MsgspecError,
 )  # fmt: skip
 """What reading a file can raise; PyYAML has the odd ones, for a date that is none."""
-_DEEPEST = 20
-"""So many names of a ``setup.py`` are followed to a string: one may stand for itself."""
 
 
 def read_manifests(repo: Path) -> list[Manifest]:
     """Read every file that says what is needed, in the order in which they count; not those that say nothing."""
     top = _files(repo)
     read = [read_requirements(repo, name) for name in _requirements_files(repo, top)]
-    read += [read_manifest(repo, name) for name in _conda_file(repo, [""])]
+    read += _read_conda_files(repo, [""])
     read += [read_manifest(repo, name) for name in INSTALLED_BY if name in top]
     if not any(manifest.declared for manifest in read):
-        read += [read_manifest(repo, name) for name in _conda_file(repo, _CONDA_FOLDERS)]
-    readmes = [read_readme(repo, name) for name in filter(_README.match, top)]
-    read += _included(repo, read, readmes)
-    return [manifest for manifest in [*read, *readmes] if manifest != Manifest(manifest.path)]
+        read += _read_conda_files(repo, _CONDA_FOLDERS)
+    read += [read_readme(repo, name) for name in filter(_README.match, top)]
+    return [manifest for manifest in read if manifest != Manifest(manifest.path)]
 
 
 def _files(folder: Path) -> list[str]:
@@ -88,14 +82,22 @@ def _requirements_files(repo: Path, top: list[str]) -> list[str]:
     return [path for path in paths if not _NOT_FOR_RUNNING.search(path)]
 
 
-def _conda_file(repo: Path, folders: Sequence[str]) -> list[str]:
-    """Return the first YAML file of some folders with dependencies, those with a usual name before others."""
+def _read_conda_files(repo: Path, folders: Sequence[str]) -> list[Manifest]:
+    """Read the YAML files with dependencies of the first folder that has any.
+
+    The authors' export of what they had, exact to the version, comes before what they ask for; else a usual name.
+    """
     for folder in folders:
-        yaml_files = [name for name in _files(repo / folder) if name.endswith(_YAML)]
-        for name in sorted(yaml_files, key=lambda name: not _CONDA.match(name)):
-            path = posixpath.join(folder, name)
-            if not _NOT_FOR_RUNNING.search(name) and _has_dependencies(repo / path):
-                return [path]
+        names = [name for name in _files(repo / folder) if name.endswith(_YAML)]
+        paths = [
+            posixpath.join(folder, name) for name in sorted(names, key=lambda name: not _CONDA.match(name))
+        ]
+        paths = [
+            path for path in paths if not _NOT_FOR_RUNNING.search(path) and _has_dependencies(repo / path)
+        ]
+        if paths:
+            read = [read_manifest(repo, path) for path in paths]
+            return sorted(read, key=lambda manifest: -sum(map(is_exact, manifest.declared)))
     return []
 
 
@@ -104,23 +106,6 @@ def _has_dependencies(path: Path) -> bool:
         return re.search(r"^dependencies:", read_text(path), re.M) is not None
     except LmrError:
         return False
-
-
-def _included(repo: Path, read: list[Manifest], readmes: list[Manifest]) -> list[Manifest]:
-    """Return the files that a command of a README installs; suggestions where another file declares."""
-    names = dict.fromkeys(map(posixpath.normpath, chain.from_iterable(readme.includes for readme in readmes)))
-    already_read = {manifest.path for manifest in read}
-    is_declared = any(manifest.declared for manifest in read)
-    included = []
-    for path in names:
-        if path in already_read or _NOT_FOR_RUNNING.search(path) or not files.is_file_inside(repo, path):
-            continue
-        reader = read_manifest if path.endswith(_YAML) else read_requirements
-        manifest = reader(repo, path)
-        if is_declared:
-            manifest = replace(manifest, declared=[], unused=[], suggested=manifest.declared)
-        included.append(manifest)
-    return included
 
 
 class Lines:
@@ -189,11 +174,12 @@ def _read_pyproject(text: str, manifest: Manifest, root: Path) -> None:
 
 
 def _read_poetry(dependencies: Mapping[str, Any], lines: Lines, manifest: Manifest) -> None:
+    """Read each dependency: a version, a table, or a list of tables for different Pythons and platforms."""
     for name, value in dependencies.items():
-        row = value if isinstance(value, dict) else {"version": value}
-        if name.lower() == "python" or row.get("optional"):
-            continue
-        manifest.add(parse_requirement(_poetry_requirement(name, row), lines.of(name, "=")))
+        for constraint in value if isinstance(value, list) else [value]:
+            row = constraint if isinstance(constraint, dict) else {"version": constraint}
+            if name.lower() != "python" and not row.get("optional"):
+                manifest.add(parse_requirement(_poetry_requirement(name, row), lines.of(name, "=")))
 
 
 def _poetry_requirement(name: str, row: Mapping[str, Any]) -> str:
@@ -202,7 +188,12 @@ def _poetry_requirement(name: str, row: Mapping[str, Any]) -> str:
         if key in row:
             return f"{name} @ {prefix}{row[key]}"
     extras = ",".join(_strings(row.get("extras")))
-    marker = f"; {row['markers']}" if "markers" in row else ""
+    markers = [f"({row['markers']})"] if "markers" in row else []
+    if "platform" in row:
+        markers.append(f"sys_platform == '{row['platform']}'")
+    for part in filter(None, _poetry_specifier(row.get("python")).split(",")):
+        markers.append(re.sub(r"^([<>=!~]+)(.*)$", r"python_version \1 '\2'", part))
+    marker = f"; {' and '.join(markers)}" if markers else ""
     return f"{name}[{extras}]{_poetry_specifier(row.get('version'))}{marker}"
 
 
@@ -241,68 +232,24 @@ def _read_setup_cfg(text: str, manifest: Manifest, root: Path) -> None:
 
 
 def _read_setup_py(text: str, manifest: Manifest, root: Path) -> None:
-    """Read the arguments of the ``setup`` call, as far as they are literal; the file is not run."""
+    """Read the literal arguments of the ``setup`` call; the file is not run."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the repository's invalid escapes are not ours to report
         tree = ast.parse(text)
-    reader = _SetupReader(tree, manifest.path)
-    for requirement in reader.strings("install_requires"):
-        manifest.add(parse_requirement(requirement.text, requirement.origin))
-    if not reader.complete:
-        _read_opened(tree, manifest, root)
-    manifest.python = next(reader.strings("python_requires"), NOTHING)
-    manifest.project = next(reader.strings("name"), NOTHING).text
-    manifest.version = next(reader.strings("version"), NOTHING).text
-
-
-def _read_opened(tree: ast.Module, manifest: Manifest, root: Path) -> None:
-    """Read the requirements files that a ``setup.py`` names.
-
-    What it computes is nearly always the content of one, whichever way it is opened.
-    """
-    opened: dict[str, None] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _OPENED.match(node.value):
-            opened[node.value.removeprefix("./")] = None
-    present = [name for name in opened if files.is_file_inside(root, name)]
-    for name in present:
-        read_requirements(root, name, manifest)
-    if not present:
-        manifest.problems.append(f"{manifest.path}: part of install_requires is computed and was not read")
-
-
-class _SetupReader:
-    """Follows the arguments of ``setup`` to the strings that they stand for.
-
-    Attributes:
-        complete: whether everything that was asked for so far is literal.
-    """
-
-    def __init__(self, tree: ast.Module, path: str) -> None:
-        self._path = path
-        self._values: dict[str, ast.expr] = {}
-        self._arguments: dict[str | None, ast.expr] = {}
-        self.complete = True
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-                self._values[node.targets[0].id] = node.value
-            elif isinstance(node, ast.Call) and re.fullmatch(r"(\w+\.)?setup", ast.unparse(node.func)):
-                self._arguments = self._arguments or {word.arg: word.value for word in node.keywords}
-
-    def strings(self, argument: str) -> Iterator[Fact]:
-        """Yield the strings of an argument, each with its origin."""
-        return self._strings(self._arguments.get(argument), 0)
-
-    def _strings(self, node: ast.AST | None, depth: int) -> Iterator[Fact]:
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield Fact(node.value, f"{self._path}:{node.lineno}")
-        elif isinstance(node, ast.Name) and node.id in self._values and depth < _DEEPEST:
-            yield from self._strings(self._values[node.id], depth + 1)
-        elif isinstance(node, ast.List | ast.Tuple | ast.BinOp):
-            for child in ast.iter_child_nodes(node):
-                yield from self._strings(child, depth)
-        elif isinstance(node, ast.expr):
-            self.complete = False
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    setup = next((call for call in calls if re.fullmatch(r"(\w+\.)?setup", ast.unparse(call.func))), None)
+    literals: dict[str | None, Any] = {}
+    for argument in setup.keywords if setup else []:
+        with suppress(ValueError):
+            literals[argument.arg] = ast.literal_eval(argument.value)
+        if argument.arg == "install_requires" and argument.arg not in literals:
+            manifest.problems.append(f"{manifest.path}: install_requires is computed and was not read")
+    lines = Lines(manifest.path, text)
+    for requirement in _strings(literals.get("install_requires")):
+        manifest.add(parse_requirement(requirement, lines.of(requirement)))
+    python, name, version = (str(literals.get(key, "")) for key in ("python_requires", "name", "version"))
+    manifest.python = Fact(python, lines.of("python_requires")) if python else NOTHING
+    manifest.project, manifest.version = name, version
 
 
 def _read_conda(text: str, manifest: Manifest, root: Path) -> None:

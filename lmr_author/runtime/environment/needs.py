@@ -104,6 +104,7 @@ class Needs:
         unused: requirements that cannot be used: addresses, paths, options.
         system: packages of the operating system.
         nltk: data of NLTK that the code fetches by name.
+        credentials: variables that hold keys which the code cannot do without; tests get a dummy value.
     """
 
     requirements: tuple[Declared, ...] = ()
@@ -121,6 +122,7 @@ class Needs:
     unused: tuple[Unused, ...] = ()
     system: tuple[SystemPackage, ...] = ()
     nltk: tuple[str, ...] = ()
+    credentials: tuple[str, ...] = ()
 
     def own_metadata(self) -> dict[str, str]:
         """Return the file that says that the repository's own package is installed, by its path among the packages.
@@ -157,12 +159,10 @@ def exact_version(text: str) -> str:
 
 
 def is_exact(declared: Declared) -> bool:
-    """Return whether a requirement names one version."""
     return bool(exact_version(declared.text))
 
 
 def has_version(declared: Declared) -> bool:
-    """Return whether a requirement restricts the version at all."""
     return bool(Requirement(declared.text).specifier)
 
 

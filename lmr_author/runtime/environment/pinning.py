@@ -30,6 +30,8 @@ from lmr_author.runtime.environment.resolver import Package, Question
 
 _ROUNDS = 40
 """So often something is put aside before giving up."""
+_MOST_UNDATED = 5
+"""More packages without an upload date mean that the index gives none."""
 _LONGEST = 600
 """Characters of a comment in a lock."""
 _UNBUILDABLE = (
@@ -164,6 +166,8 @@ class _Search:
             if answer is None or answer.timed_out:
                 return self.unpinned(Unpinned.SLOW, f"uv took longer than {seconds:.0f} s")
             if answer.packages is not None:
+                if self.question.undated and answer.packages.keys() <= set(self.question.undated):
+                    return self._no_dates()
                 return self._made(answer.packages)
             if failed := self._adapt(answer.stderr):
                 return failed
@@ -197,6 +201,8 @@ class _Search:
             return self.unpinned(*failure)
         if self._allow_prereleases(text) or self._allow_later(text):
             return None
+        if undated := resolver.undated(text):
+            return self._allow_undated(undated)
         if match := re.search(r"Because ([\w.-]+) was not found in the package registry", text):
             return self._give_up(canonicalize_name(match[1]), "it is not on the package index", text)
         for pattern in _UNBUILDABLE:
@@ -225,6 +231,20 @@ class _Search:
         why = "because the repository asks for it"
         self.remarks.append(f"{match[1]} is newer than the commit ({match[2]}), {why}")
         return True
+
+    def _allow_undated(self, name: str) -> Lock | None:
+        """Take a package of which nobody knows when it was uploaded, unless the index says that of none."""
+        if name in self.question.undated or len(self.question.undated) == _MOST_UNDATED:
+            return self._no_dates()
+        self.question.undated.append(name)
+        self.remarks.append(
+            f"{name} may be newer than the commit: the package index gives no upload date of it"
+        )
+        return None
+
+    def _no_dates(self) -> Lock:
+        cause = f"{Unpinned.NO_DATES}, so versions as of the commit's date cannot be told"
+        return self.unpinned(Unpinned.NO_DATES, cause)
 
     def _requirement(self, name: str) -> Declared | None:
         return next((each for each in self.question.requirements if each.name == name), None)
@@ -283,7 +303,6 @@ class _Search:
         return self.unpinned(Unpinned.CONFLICT, cause, _named(self.question.requirements, text))
 
     def leave_out(self, requirement: Declared, why: str) -> None:
-        """Put a requirement aside."""
         self.left_out.append(f"{requirement} is left out: {why}")
 
     def _without_version(self, requirement: Declared, why: str) -> None:

@@ -43,10 +43,8 @@ class Manifest:
         project: normalised name of the repository's package, with its ``version`` as written.
         problems: what could not be read, for a person.
         unused: requirements that cannot be used.
-        suggested: requirements that are only mentioned.
-        stated: versions that prose names ("tested with transformers==4.28.1"), for packages that are needed anyway.
+        stated: versions that a README names, for packages that are needed anyway.
         constraints: versions that apply if the package is installed at all (``-c``).
-        includes: requirement and conda files that a command of this file installs.
     """
 
     path: str
@@ -56,14 +54,11 @@ class Manifest:
     version: str = ""
     problems: list[str] = field(default_factory=list)
     unused: list[Unused] = field(default_factory=list)
-    suggested: list[Declared] = field(default_factory=list)
     stated: list[Declared] = field(default_factory=list)
     constraints: list[Declared] = field(default_factory=list)
-    includes: list[str] = field(default_factory=list)
 
     @property
     def says_more_than_problems(self) -> bool:
-        """Return whether anything in the file was used."""
         return self != Manifest(self.path, problems=self.problems)
 
     def add(self, requirement: Declared | Unused, *, only_bound: bool = False) -> None:
@@ -119,7 +114,6 @@ def parse_requirement(text: str, origin: str) -> Declared | Unused:
 
 
 def is_address(text: str) -> bool:
-    """Return true where ``--with`` was given what looks like an address."""
     return "://" in text or text.startswith("git+")
 
 

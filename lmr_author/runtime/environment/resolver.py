@@ -46,6 +46,7 @@ class Question:
         only_wheels: names of which no source is used.
         prereleases: names of which a pre-release is taken.
         later: name → day until which this package may be newer than the date.
+        undated: names that are taken whatever the date, as the index does not say when they were uploaded.
         resolve: whether what packages need is added.
     """
 
@@ -57,6 +58,7 @@ class Question:
     only_wheels: list[str] = field(default_factory=list)
     prereleases: list[str] = field(default_factory=list)
     later: dict[str, Date] = field(default_factory=dict)
+    undated: list[str] = field(default_factory=list)
     resolve: bool = True
 
 
@@ -131,6 +133,8 @@ def _arguments(question: Question) -> list[str]:
         arguments += ["--exclude-newer", question.date.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")]
         for name, until in question.later.items():
             arguments += ["--exclude-newer-package", f"{name}={until.isoformat()}"]
+        for name in question.undated:
+            arguments += ["--exclude-newer-package", f"{name}=false"]
     return arguments + ([] if question.resolve else ["--no-deps"])
 
 
@@ -159,10 +163,15 @@ def index_failure(text: str) -> tuple[Unpinned, str] | None:
         return Unpinned.NOT_CACHED, cause
     if _NO_INDEX.search(text):
         return Unpinned.NO_ANSWER, str(Unpinned.NO_ANSWER)
-    without = "missing an upload date" in text and "filtered by `exclude-newer`" in text
-    if without and "published at" not in text:
-        return Unpinned.NO_DATES, f"{Unpinned.NO_DATES}, so versions as of the commit's date cannot be told"
     return None
+
+
+def undated(text: str) -> str:
+    """Return the package that uv refused because the index does not say when it was uploaded; "" for none."""
+    hints = re.findall(r"hint: `([\w.-]+)` was filtered by `exclude-newer`(.*?)(?=hint:|$)", text)
+    lacking = re.findall(r"`([\w.]+?)-\d[^`]*` is missing an upload date", text)
+    names_lacking = set(map(canonicalize_name, lacking))
+    return next((name for name, why in hints if "published at" not in why and name in names_lacking), "")
 
 
 def message(stderr: str) -> str:

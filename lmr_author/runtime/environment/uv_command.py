@@ -22,7 +22,7 @@ from lmr_author.core.task import Progress
 from lmr_author.runtime.sandbox.base import Command, Limits, Mount
 from lmr_author.runtime.sandbox.local import LocalSandbox
 
-_NO_DOWNLOADS = {"UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
+NO_DOWNLOADS = {"UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
 """For each run of uv: it never fetches a Python."""
 _OF_THE_SHELL = ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")
 _SETTING = re.compile(
@@ -94,22 +94,22 @@ def run(
 
     Raises LmrError when uv is missing.
     """
-    program = _program()
     if not why_only_wheels(chosen):
-        return _in_sandbox(program, arguments, chosen, folder, python, seconds, writable, say)
+        return _in_sandbox(arguments, chosen, folder, python, seconds, writable, say)
     env = {key: value for key, value in os.environ.items() if key not in _OF_THE_SHELL}
     wheels = ("--only-binary", ":all:") if arguments[0] == "pip" else ()
     done = processes.run(
-        [str(program), *arguments, *wheels],
+        [str(program()), *arguments, *wheels],
         cwd=folder,
-        env={**env, **chosen, **_NO_DOWNLOADS},
+        env={**env, **chosen, **NO_DOWNLOADS},
         seconds=seconds,
         on_line=say,
     )
     return UvRun(done.exit_code, done.stdout, done.stderr, done.timed_out)
 
 
-def _program() -> Path:
+def program() -> Path:
+    """Return uv's program. Raises LmrError when it is missing."""
     try:
         import uv
 
@@ -119,12 +119,12 @@ def _program() -> Path:
 
 
 def _in_sandbox(
-    program: Path, arguments: Sequence[str], chosen: Mapping[str, str], folder: Path, python: Path, seconds: float,
+    arguments: Sequence[str], chosen: Mapping[str, str], folder: Path, python: Path, seconds: float,
     writable: Sequence[Path], say: Progress | None,
 ) -> UvRun:  # fmt: skip
     began = time.monotonic()
-    env = {**chosen, **_NO_DOWNLOADS, "UV_CACHE_DIR": "/uv/cache", "UV_LINK_MODE": "copy"}
-    mounts = [Mount(program, "/uv/uv"), Mount(folder, str(folder)), *_local_indexes(chosen)]
+    env = {**chosen, **NO_DOWNLOADS, "UV_CACHE_DIR": "/uv/cache", "UV_LINK_MODE": "copy"}
+    mounts = [Mount(program(), "/uv/uv"), Mount(folder, str(folder)), *_local_indexes(chosen)]
     mounts += [Mount(path, str(path), writable=True) for path in writable]
     certificates = Path(os.environ.get("SSL_CERT_FILE", ""))
     if certificates.is_file():

@@ -62,12 +62,14 @@ class LocalEnvironment:
         version: of its Python, as ``3.11.7``.
         extra: requirements beside the lock's.
         made: whether it was made just now rather than before.
+        fails: the goal files were imported in it just now, and one cannot be.
     """
 
     path: Path
     version: str
     extra: tuple[str, ...] = ()
     made: bool = False
+    fails: bool = False
 
     @property
     def python(self) -> Interpreter:
@@ -75,12 +77,10 @@ class LocalEnvironment:
 
     @property
     def made_by(self) -> tuple[str, ...]:
-        """Return the options of `env local` that make it."""
         return (f"--python={self.python.minor}", *(f"--with={requirement}" for requirement in self.extra))
 
     @property
     def packages(self) -> Path:
-        """Return the folder of its packages."""
         return self.path / "lib" / f"python{self.python.minor}" / "site-packages"
 
 

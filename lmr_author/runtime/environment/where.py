@@ -13,6 +13,7 @@ from lmr_author.core import files
 from lmr_author.core.errors import SandboxBuildError, UsageError
 from lmr_author.core.task import Progress, Task, TaskInfo
 from lmr_author.runtime.environment import venvs
+from lmr_author.runtime.environment.base_images import dummies_of
 from lmr_author.runtime.environment.failures import build_hint
 from lmr_author.runtime.sandbox import image_tag
 from lmr_author.runtime.sandbox.base import Sandbox
@@ -69,7 +70,8 @@ class Where:
         if self.kind == LOCAL:
             from lmr_author.runtime.sandbox.local import LocalSandbox
 
-            return LocalSandbox(python_of(task, self).path)
+            variables = dummies_of(files.read_text_or_empty(task.dockerfile))
+            return LocalSandbox(python_of(task, self).path, variables=variables)
         from lmr_author.runtime.sandbox.docker import DockerSandbox
 
         # Root builds for a user, too: a Dockerfile creates this user and group.

@@ -111,7 +111,9 @@ def try_import(tree: str, file: str, seconds: float) -> NoReturn:
         frames = [frame for frame in shown.stack if not frame.filename.startswith(ours)]
         shown.stack = traceback.StackSummary.from_list(frames)
         goal = os.path.join(tree, *file.split("/"))
-        report.update(ok=False, error="".join(shown.format())[-MAX_TEXT:], missing=_missing(tree, goal))
+        report.update(
+            ok=False, error="".join(shown.format())[-MAX_TEXT:], missing=_missing(tree, goal, error)
+        )
     report["seconds"] = time.monotonic() - began
     os.write(out, (json.dumps(report) + "\n").encode())
     sys.stdout.flush()
@@ -130,13 +132,17 @@ def _own_names(tree: str) -> Set[str]:
     return names
 
 
-def _missing(tree: str, goal: str) -> List[str]:
-    """List absent modules that the goal file, and loaded files of the repository, import at their top."""
+def _missing(tree: str, goal: str, error: BaseException) -> List[str]:
+    """List absent modules that the goal file, and loaded files of the repository, import at their top.
+
+    The one that the error names is first, though a package asked for it.
+    """
     own = _own_names(tree)
     base = os.path.realpath(tree) + os.sep
     modules = list(sys.modules.values())
     loaded = {os.path.realpath(getattr(module, "__file__", None) or os.devnull) for module in modules}
-    absent: List[str] = []
+    named = getattr(error, "name", None) if isinstance(error, ModuleNotFoundError) else None
+    absent = [named] if named and "." not in named and named not in own else []
     for path in sorted({file for file in loaded if file.startswith(base)} | {goal}):
         for name in _top_imports(path):
             if name not in own and name not in absent and not _is_installed(name):

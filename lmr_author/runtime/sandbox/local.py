@@ -103,12 +103,20 @@ class LocalSandbox(Sandbox):
     Args:
         python: the interpreter; None is the one that runs this. That of a virtual environment is not resolved.
         use_bubblewrap: False never uses it, so nothing is isolated.
+        variables: of each command's environment, beside its own.
     """
 
     name = "local"
 
-    def __init__(self, python: Path | None = None, *, use_bubblewrap: bool = True) -> None:
+    def __init__(
+        self,
+        python: Path | None = None,
+        *,
+        use_bubblewrap: bool = True,
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
         self._python = python
+        self._variables = dict(variables or {})
         self._tools = bubblewrap.tools() if use_bubblewrap else None
         self.isolating = self._tools is not None
         self._interpreter: MountedInterpreter | None = None
@@ -133,6 +141,7 @@ class LocalSandbox(Sandbox):
 
     def run(self, command: Command) -> ExecResult:
         """Run a command. See the base class; ``out_of_memory`` cannot be told here."""
+        command = replace(command, env={**self._variables, **command.env})
         command.check()
         if self._tools is not None:
             return _run_isolated(self._tools, self._mounted(), command)
