@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Option
+from typer import Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import (
@@ -17,10 +17,14 @@ from lmr_author.cli.options import (
     FormatOption,
     ImplementationOption,
     ReasonOption,
+    TaskArgument,
+    TaskOption,
     current_task,
     finite,
+    named_once,
     runs_code,
 )
+from lmr_author.cli.status import show_next
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
 from lmr_author.core.texts import counted, listed, shortened
 
@@ -53,9 +57,7 @@ _say = partial(ui.say, stderr=False)
 
 @runs_code
 def challenge(
-    task: Annotated[
-        Path | None, Argument(metavar="TASK", help="The task, by default the current one.")
-    ] = None,
+    word: TaskArgument = None,
     answers: Annotated[
         Path | None, Option(help="Misreadings and rewrites; by default those of the last run.")
     ] = None,
@@ -81,12 +83,14 @@ def challenge(
     ] = 60.0,
     memory: Annotated[int, Option(min=64, help="Memory limit of an answer, in MB.")] = 8192,
     output: FormatOption = Format.text,
+    task: TaskOption = None,
 ) -> int:
     """Challenge the unit tests: plausible misreadings must fail, rewrites that keep the behaviour must pass."""
     from lmr_author.release.challenge.calls import NoDriverError
     from lmr_author.release.challenge.challenge import ChallengeOptions, require_drivers
     from lmr_author.release.challenge.challenge import challenge as run_challenge
 
+    task = named_once(word, task)
     folder = current_task(task)
     if accept is not None:
         if answers is not None or model:
@@ -178,7 +182,7 @@ def _accept(folder: Task, name: str, reason: str, implementation: int | None, ou
         ui.print_json(answer.to_json())
     else:
         _say(f"{answer.kind} {name} {answer.in_words}", "accepted", "green")
-        ui.then("next", "--task", folder.root, stderr=False)
+        show_next(folder, stderr=False)
     return EXIT_CLEAN
 
 
@@ -279,7 +283,7 @@ def _end(folder: Task, run: ChallengeRun, options: ChallengeOptions, named: list
     elif run.strengthened:
         ui.then("evaluate", *named, *options.where.options, stderr=False)
     elif not record.open:
-        ui.then("next", *ui.repeated("--task", named), stderr=False)
+        show_next(folder, stderr=False)
     else:
         for kind, advice in ADVICE.items():
             of_kind = (answer for answer in record.open if answer.kind.value == kind)

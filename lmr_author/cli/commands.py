@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -21,15 +22,41 @@ SETTINGS: dict[str, Any] = {
     "help_option_names": ["-h", "--help"],
     "color": False if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" else None,
 }
+ASKING = {
+    "vet", "new-task", "mask", "unmask", "record", "challenge", "accept", "review", "report", "export", "judge",
+}  # fmt: skip
+"""Verbs that ask at a terminal."""
 _VALUES = {"Path": "PATH", "int": "N", "float": "N"}
 
 
 def load(name: str, module: str, function: str, *, allow_extra_args: bool = False) -> Any:
     """Return the click command ``name`` of a function in ``lmr_author.cli.<module>``."""
-    verb = getattr(importlib.import_module(f"lmr_author.cli.{module}"), function)
+    verb = _with_no_input(name, getattr(importlib.import_module(f"lmr_author.cli.{module}"), function))
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
     single.command(name, cls=Verb, context_settings={**SETTINGS, "allow_extra_args": allow_extra_args})(verb)
     return get_command(single)
+
+
+def _with_no_input(name: str, verb: Callable[..., int]) -> Callable[..., int]:
+    """Give a verb the option ``--no-input``, which all take, so that a script need not know which of them ask."""
+
+    def run(*, no_input: bool, **given: Any) -> int:
+        ui.allow_questions(not no_input)
+        return verb(**given)
+
+    option = typer.Option(
+        "--no-input", help="Never ask; fail where an answer is missing.", hidden=name not in ASKING
+    )
+    hints = {**get_type_hints(verb, include_extras=True), "no_input": Annotated[bool, option]}
+    parameters = [
+        each.replace(annotation=hints[each.name]) for each in inspect.signature(verb).parameters.values()
+    ]
+    last = inspect.Parameter(
+        "no_input", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=hints["no_input"]
+    )
+    run.__doc__, run.__annotations__ = verb.__doc__, hints
+    run.__signature__ = inspect.Signature([*parameters, last])  # type: ignore[attr-defined]
+    return run
 
 
 class Verb(TyperCommand):
@@ -152,6 +179,8 @@ def by_heading(params: Iterable[Any]) -> dict[str, list[Any]]:
     """Return heading → parameters: arguments, the verb's own options, and groups that several verbs have."""
     headings: dict[str, list[Any]] = {"Arguments": [], "Options": []}
     for param in params:
+        if getattr(param, "hidden", False):
+            continue
         usual = "Arguments" if param.param_type_name == "argument" else "Options"
         headings.setdefault(getattr(param, "rich_help_panel", None) or usual, []).append(param)
     return headings

@@ -306,6 +306,7 @@ def env_local(
     task: TaskOption = None,
 ) -> int:
     """Make a virtual environment from the task's lock, for the local sandbox; print its interpreter."""
+    from lmr_author.cli.status import show_next
     from lmr_author.runtime.environment.local import make_local
 
     folder = current_task(task)
@@ -316,6 +317,6 @@ def env_local(
     how = "made" if made.made else "found"
     ui.say(f"{how} {made.path.name}: Python {made.version}")
     ui.say("`record` and `evaluate --sandbox local` use it for this task")
-    ui.then("next", *task_words(task))
+    show_next(folder)
     print(made.python.path)
     return EXIT_CLEAN

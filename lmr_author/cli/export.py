@@ -8,9 +8,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Option
+from typer import Option
 
 from lmr_author.cli import ui
+from lmr_author.cli.options import PlaceOption, TasksArgument, all_named, default_tasks
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS
 from lmr_author.core.texts import counted, listed
 
@@ -34,7 +35,7 @@ class ExportFormat(StrEnum):
 
 
 def export(
-    tasks: Annotated[list[Path], Argument(metavar="TASK…", help="Tasks, or a folder of them.")],
+    words: TasksArgument = None,
     to: Annotated[
         ExportFormat | None,
         Option(
@@ -67,6 +68,7 @@ def export(
             "cuts the network from the start.",
         ),
     ] = None,
+    task: PlaceOption = None,
 ) -> int:
     """Export tasks to the engines that run models. Tasks must be proven to be sound, reviewed and not rejected."""
     from lmr_author.core.task import by_name, tasks_at
@@ -79,6 +81,7 @@ def export(
     if out is None:
         ui.require_person(ui.can_ask(), "no folder named", "add --out DIR")
         out = Path(ui.path("Folder to write:", check=_taken))
+    tasks = all_named(words, task) or [default_tasks()]
     chosen = list(by_name(tasks_at(tasks), "exports").values())
     publication = Publication(release_version, organization, tuple(author or ()))
     machine = HarborMachine.parse(harbor or ())

@@ -29,7 +29,16 @@ def make(
     names: Annotated[
         list[str] | None, Argument(metavar="NAME…", help="Only these: folders of recipes, or numbers.")
     ] = None,
-    out: Annotated[Path, Option(help="Folder of the tasks.")] = Path("tasks"),
+    out: Annotated[
+        Path | None, Option(help="Folder of the tasks, by default tasks; with --write, of the recipe.")
+    ] = None,
+    write: Annotated[
+        Path | None,
+        Option(
+            metavar="TASK",
+            help="Write the recipe of a task that was made by hand, by default to recipes/TASK.",
+        ),
+    ] = None,
     check: Annotated[
         bool, Option("--check", help="Only say which tasks no longer equal their recipe.")
     ] = False,
@@ -55,6 +64,9 @@ def make(
     output: FormatOption = Format.text,
 ) -> int:
     """Make proven tasks from recipes; what did not change is not made again."""
+    if write is not None:
+        return _write_recipe(write, out)
+    out = out or Path("tasks")
     from lmr_author.release.recipes.make import MakeOptions, check_one, select
     from lmr_author.release.recipes.results import write_markdown
     from lmr_author.release.recipes.stages import StandIns
@@ -77,6 +89,19 @@ def make(
     if html is not None and any_sound:
         _write_page(out, html)
     return EXIT_CLEAN if all(row.sound or row.left_out for row in rows) else EXIT_FINDINGS
+
+
+def _write_recipe(place: Path, out: Path | None) -> int:
+    from lmr_author.core.task import Task
+    from lmr_author.release.recipes.write import write
+
+    task = Task.find(place)
+    written = write(task, out or Path("recipes") / task.name, Path.cwd())
+    ui.say(f"wrote {written.path}")
+    for remark in written.remarks:
+        ui.note(remark)
+    ui.then("make", written.path, "--out", "made")
+    return EXIT_CLEAN
 
 
 def _make(folders: Sequence[Folder], options: MakeOptions, jobs: int, scheduler: str) -> list[Row]:

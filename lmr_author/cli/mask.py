@@ -11,8 +11,8 @@ from typer import Argument, Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import (
-    NoInputOption,
     TaskOption,
+    complete_category,
     current_task,
     read_text,
     task_words,
@@ -43,7 +43,14 @@ def mask(
         Argument(metavar="TARGET…", help="FILE::FUNCTION, FILE::Class.method, or a unique name."),
     ] = None,
     instruction: Annotated[str | None, Option(help="The task for the model; @FILE reads a file.")] = None,
-    category: Annotated[str | None, Option(help="One of the nine categories.")] = None,
+    category: Annotated[
+        str | None,
+        Option(
+            metavar="NAME",
+            autocompletion=complete_category,
+            help="One of the nine, which Tab and `explain LMR004` list.",
+        ),
+    ] = None,
     retrieval: Annotated[
         list[str] | None,
         Option(metavar="PATH", help="A file for the model to read; auto: those that the target uses; none."),
@@ -54,7 +61,6 @@ def mask(
     notes: Annotated[Path | None, Option(help="YAML: docstring, comment and context of each target.")] = None,
     draft_notes: Annotated[str | None, Option(help="Only write a draft of --notes; - is stdout.")] = None,
     task: TaskOption = None,
-    no_input: NoInputOption = False,
 ) -> int:
     """Mask functions: keep signature, decorators and docstring, save the golden, clean the tree."""
     from lmr_author.authoring.masking import MaskOptions
@@ -63,7 +69,7 @@ def mask(
     from lmr_author.authoring.masking.locate import targets_of
     from lmr_author.cli import mask_dialogue
 
-    folder, here, asking = current_task(task), Path.cwd(), ui.can_ask(no_input)
+    folder, here, asking = current_task(task), Path.cwd(), ui.can_ask()
     described: dict[str, Described] = {}
     if notes is not None:
         named, described = targets_of(folder, read_entries(notes), str(notes), here)

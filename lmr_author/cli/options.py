@@ -38,19 +38,29 @@ def finite(value: float) -> float:
     return value
 
 
+def complete_category() -> list[str]:
+    """Return the nine categories, for the shell."""
+    from lmr_author.core.task import CATEGORIES
+
+    return list(CATEGORIES)
+
+
+def complete_check() -> list[str]:
+    """Return the codes of the checks, for the shell."""
+    from lmr_author.proof.checks.registry import by_code
+
+    return list(by_code())
+
+
 TaskOption = Annotated[
     Path | None, Option("--task", "-t", help="The task; by default the one that contains the current folder.")
 ]
-TaskArgument = Annotated[
-    Path | None,
-    Argument(metavar="TASK", help="The task, by default the current one; or a folder of tasks."),
-]
-TasksArgument = Annotated[
-    list[Path] | None,
-    Argument(metavar="PATH…", help="Tasks, or folders of tasks; by default the current one."),
+TaskArgument = Annotated[Path | None, Argument(metavar="TASK", help="As --task.")]
+TasksArgument = Annotated[list[Path] | None, Argument(metavar="TASK…", help="As --task; several are taken.")]
+PlaceOption = Annotated[
+    Path | None, Option("--task", "-t", help="A task, or a folder of tasks; by default the current one.")
 ]
 FormatOption = Annotated[Format, Option("--format", "-f", help="text for people, json for programs.")]
-NoInputOption = Annotated[bool, Option("--no-input", help="Never ask; fail where an answer is missing.")]
 DryRunOption = Annotated[bool, Option("--dry-run", help="Only show the result; write nothing.")]
 ForceOption = Annotated[
     bool, Option("--force", help="Replace what was made or edited before; a copy of it is kept.")
@@ -154,6 +164,18 @@ def current_task(task: Path | None) -> Task:
     from lmr_author.core.task import Task
 
     return Task.find(task or Path.cwd())
+
+
+def named_once(word: Path | None, option: Path | None) -> Path | None:
+    """Return the task that a word or ``--task`` names. Raises UsageError where both do."""
+    if word and option:
+        raise UsageError(f"two tasks are named: {word} and {option}", "name one")
+    return word or option
+
+
+def all_named(words: list[Path] | None, option: Path | None) -> list[Path]:
+    """Return the tasks and folders of tasks that words and ``--task`` name; empty for none."""
+    return [*(words or ()), *([option] if option else [])]
 
 
 def task_words(task: Path | None) -> list[str]:

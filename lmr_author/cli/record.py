@@ -15,7 +15,6 @@ from typer import Argument, Option
 from lmr_author.cli import ui
 from lmr_author.cli.options import (
     ForceOption,
-    NoInputOption,
     TaskOption,
     current_task,
     finite,
@@ -85,7 +84,6 @@ def record(
         float, Option(min=1, callback=finite, help="Time limit of the command, in seconds.")
     ] = 600.0,
     max_mb: Annotated[float, Option(min=0.001, callback=finite, help="Largest recorded call, in MB.")] = 8.0,
-    no_input: NoInputOption = False,
     force: ForceOption = False,
     task: TaskOption = None,
 ) -> int:
@@ -113,7 +111,7 @@ def record(
         files=Compared.files in compared,
         cuda_as_cpu=cuda_as_cpu,
     )
-    folder, asking = current_task(task), ui.can_ask(no_input)
+    folder, asking = current_task(task), ui.can_ask()
     if draft_driver is not None:
         return _draft(folder, options, draft_driver, task)
     if asking:

@@ -27,10 +27,10 @@ READING = {
     "validate": ("validate",),
     "report": ("report", "--html", "../page.html"),
     "export": ("export", ".", "--to", "agent", "--out", "../../out", "--force"),
-    "next": ("next", "--show"),
-    "agreement": ("agreement",),
+    "review": ("review", "--agreement"),
+    "judge": ("judge", "--by-hand", "--results"),
+    "set": ("set",),
     "env detect": ("env", "detect"),
-    "instruct": ("instruct", "--draft"),
     "env lock": ("env", "lock", "--dry-run", "--timeout", "1"),
     "env dockerfile": ("env", "dockerfile", "--dry-run"),
 }
@@ -38,22 +38,22 @@ READING = {
 WRITING = {
     "mask": ("mask", ADD, "--no-input"),
     "unmask": ("unmask", HINGE),
-    "instruct": ("instruct", "--text", "Implement the loss.", "--no-input"),
-    "set": ("set", "category=Evaluation Metrics"),
+    "set": ("set", "category=Evaluation Metrics", "instruction=Implement the loss."),
     "record": ("record", HINGE, "--no-input", "--", "python", "run.py"),
     "evaluate": ("evaluate",),
     "challenge": ("challenge", "--answers", ".."),
     "accept": ("accept", "--mutant", "1", "--reason", "it is equal on every input"),
-    "adjudicate": ("adjudicate", "--item", "core=pass", "--reviewer", "Ann", "--reason", "it is"),
+    "review --decide": ("review", "--decide", "core=pass", "--reviewer", "Ann", "--reason", "it is"),
     "validate": ("validate", "--accept", "LMR201", "--reason", "it has none"),
     "review": ("review", "--reviewer", "Ann", "--answers", "../answers.yaml"),
-    "score": (
-        "score",
+    "judge": (
+        "judge",
+        "--by-hand",
         "--candidate",
         "../answer.py",
         "--reviewer",
         "Ann",
-        "--score",
+        "--grade",
         GRADE,
         "--reason",
         "why",
@@ -62,13 +62,13 @@ WRITING = {
     "env lock": ("env", "lock", "--timeout", "1"),
     "env dockerfile": ("env", "dockerfile", "--force"),
 }
-ELSEWHERE = {"demo", "judge", "make", "recipe", "new-task", "analyze", "env local", "env build"}
+ELSEWHERE = {"demo", "make", "new-task", "analyze", "env local", "env build"}
 """Verbs that write into no task that was there before; and one that needs Docker."""
 
 
 def test_every_verb_is_known_to_write_or_not() -> None:
     verbs = {*VERBS, *(f"env {name}" for name in ENV_COMMANDS)} - {"env"}
-    assert verbs == {*READING, *WRITING, *ELSEWHERE}
+    assert verbs == {*READING, *WRITING, *ELSEWHERE} - {"review --decide"}
 
 
 def test_two_masks_at_once_are_both_in_info_json(tmp_path: Path) -> None:
