@@ -126,7 +126,6 @@ def record(
 
 
 def _draft(folder: Task, options: RecordOptions, path: Path, task: Path | None) -> int:
-    """Write a driver for the annotator to edit; an existing file is only replaced with --force."""
     from lmr_author.authoring.recording.draft_driver import draft
     from lmr_author.core import files
 
@@ -151,7 +150,7 @@ def _record(folder: Task, options: RecordOptions) -> RecordResult:
         return record_calls(folder, options, Path.cwd(), progress, tell=ui.say)
 
 
-def show(result: RecordResult, options: RecordOptions | None = None, task: Path | None = None) -> None:
+def show(result: RecordResult, options: RecordOptions, task: Path | None) -> None:
     """Print what was recorded, what it covers, and the next command, which runs where the recording ran."""
     recording = result.recording
     calls = f"{len(recording.cases)} of {recording.calls} calls"
@@ -167,8 +166,7 @@ def show(result: RecordResult, options: RecordOptions | None = None, task: Path 
         ui.say(f"kept the old {name} in authoring/removed/", indent=2)
     ui.say(f"test {result.implementation.unit_test_file}", indent=2)
     named = [str(task)] if task else []
-    where = options.where.options if options is not None else ()
-    evaluate = shlex.join(["lmr-author", "evaluate", *where, *named])
+    evaluate = shlex.join(["lmr-author", "evaluate", *options.where.options, *named])
     ui.say(f"next: {shlex.join(['lmr-author', 'validate', *named])} && {evaluate}", whole=True)
 
 
@@ -193,7 +191,6 @@ def case_lines(cases: Sequence[Case]) -> Iterator[str]:
 
 
 def _remarks(result: RecordResult) -> Iterator[str]:
-    """Yield what the cases leave open."""
     from lmr_author.authoring.recording.failed import last_error
 
     recording, proof, run = result.recording, result.proof, result.recorded.result
@@ -275,7 +272,6 @@ def not_stored(cases: Sequence[Case]) -> list[str]:
 
 
 def _tolerances(calls: Iterable[RecordedCall]) -> Iterator[str]:
-    """Yield the parts that are compared more loosely than their element type requires."""
     from lmr_author.authoring.recording.tolerance import WIDENED
 
     checkers = [pair for call in calls for pair in call.checkers.items()]
@@ -288,7 +284,6 @@ def _tolerances(calls: Iterable[RecordedCall]) -> Iterator[str]:
 
 
 def _show_mutants(result: RecordResult) -> None:
-    """Print how many mutants of the golden the cases kill, and some that they do not."""
     from lmr_author.authoring.recording.record import Kind
     from lmr_author.core.task.mutation import NEEDED_PERCENT, Judgement
     from lmr_author.core.texts import whole_percent
