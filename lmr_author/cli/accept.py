@@ -65,7 +65,6 @@ TICK = "move with the arrow keys, tick a row with the space bar, then press Ente
 
 
 def _find(task: Task, words: list[str]) -> Found:
-    """Return the mutants that some words name, by id, each with its target."""
     from lmr_author.proof.evaluation.accepting import every_mutant, find_mutants
 
     every = every_mutant(task)
@@ -93,7 +92,6 @@ def _ask_reason(task: Task, found: Found, reasons: dict[str, str], identifier: s
 
 
 def _tick(task: Task) -> list[str]:
-    """Show the survivors of the stored evaluation with their changes; return those that a person ticks in a list."""
     from lmr_author.core.task import evaluation
     from lmr_author.proof.evaluation.accepting import open_survivors
 

@@ -44,7 +44,6 @@ def _document(result: ReviewResult) -> dict[str, Any]:
 
 
 def _then(tasks: Sequence[Task], results: Sequence[ReviewResult]) -> None:
-    """Print the next command: to decide the first dispute, else the state of the first task."""
     from lmr_author.release.review.standing import DISPUTED
 
     for task, result in zip(tasks, results, strict=True):
@@ -55,7 +54,6 @@ def _then(tasks: Sequence[Task], results: Sequence[ReviewResult]) -> None:
 
 
 def _show_result(result: ReviewResult) -> None:
-    """Print the state of a task's review, and what is disputed."""
     standing = result.standing
     reviewers = ", ".join(standing.reviewers) or "nobody yet"
     ui.say(f"{result.task}: {reviewers}", standing.state, _STATES[standing.state])

@@ -138,7 +138,6 @@ def run(arguments: list[str]) -> int:
 
 
 def _usage_error(error: Any, verb: str, arguments: list[str]) -> UsageError:
-    """Return the error for a mistake that click found on the command line."""
     message = error.format_message().replace("Value error, ", "").rstrip(".")
     message = message.split(" (Possible options:")[0].split(" Did you mean")[0]
     close = getattr(error, "possibilities", None)

@@ -95,7 +95,6 @@ def grade_by_hand(tasks: Sequence[Task], options: GradeOptions, output: Format) 
 def _grade_one(
     candidate: Candidate, reviewer: str, grade: str, reason: str, *, asking: bool, output: Format
 ) -> None:
-    """Store the grade of one candidate, which is asked for where none is given."""
     from lmr_author.release.review import score as scoring
 
     if not grade:
@@ -116,7 +115,6 @@ def _no_file(answer: str) -> str:
 
 
 def _show_waiting(left: Sequence[Candidate], output: Format, *, show: bool) -> None:
-    """Print how many answers are left to grade; with ``show`` each of them."""
     if output is Format.json:
         entries = []
         for candidate in left:
@@ -173,7 +171,6 @@ def _ask(candidate: Candidate, more: dict[str, str] | None = None) -> tuple[str,
 
 
 def _results(tasks: Sequence[Task], predictions: Path | None, output: Format) -> None:
-    """Print the agreement, and who differs on what."""
     from lmr_author.release.review.score import scored
 
     summary = scored(tasks, predictions)

@@ -138,7 +138,6 @@ def challenge(
 
 
 def _with_driver(folder: Task, options: ChallengeOptions, model: str | None, error: NoDriverError) -> str:
-    """Return the command with the folder of the driver, or with DIR in its place."""
     words = ["lmr-author", "challenge", str(folder.root)]
     for option, value in (
         ("--answers", options.answers),
@@ -187,7 +186,6 @@ def _accept(folder: Task, name: str, reason: str, implementation: int | None, ou
 
 
 def _show_target(folder: Task, target: ChallengedTarget, answers: Sequence[Challenger]) -> None:
-    """Print how each answer to a function ended, and the recorded calls that ``--strengthen`` made cases, or not."""
     _say(f"{folder.name}  {target.target}", tone="bold")
     for answer in answers:
         _show_answer(answer, target.versions)
@@ -201,7 +199,6 @@ def _show_target(folder: Task, target: ChallengedTarget, answers: Sequence[Chall
 
 
 def _show_answer(answer: Challenger, versions: Mapping[str, str]) -> None:
-    """Print a line about an answer, and what is left to do about it."""
     from lmr_author.runtime.environment.versions import in_words
 
     text = f"{answer.kind:<10}  {answer.name}: {answer.in_words}"
@@ -272,7 +269,6 @@ def _not_compared(kind: str, names: tuple[str, ...]) -> str:
 
 
 def _end(folder: Task, run: ChallengeRun, options: ChallengeOptions, named: list[str]) -> None:
-    """Print the result, what a person can do about open answers, and the next command."""
     record = run.record
     resumed = ui.framed(", ", run.resumed, " by an earlier run")
     facts = f"({counted(len(record.answers), 'answer')}{resumed}; {folder.challenge_path.relative_to(folder.root)})"

@@ -112,7 +112,6 @@ def _on_cluster(tasks: Sequence[Task], options: EvaluateOptions, scheduler: str,
 
 
 def _summed_up(runs: _Runs, tasks: int, paths: Sequence[Path], *, shown: bool) -> int:
-    """Say which of some tasks are not proven; the exit code is 0 if every gate of all holds."""
     documents: list[dict[str, Any]] = []
     for task, run in runs:
         if isinstance(run, LmrError):
@@ -190,14 +189,12 @@ class GateTable:
 
 
 def _show_log(log: str) -> None:
-    """Print the end of a gate's log."""
     lines = [line for line in log.splitlines() if line.strip()]
     for line in lines[-LOG_LINES:]:
         _say(f"| {line}", indent=6, hang=10, tone="dim")
 
 
 def _refuse(task: Task, error: LmrError) -> None:
-    """Print why a task cannot be evaluated at all, beside others that can."""
     _say(task.name, tone="bold")
     _say(error.message, "not evaluated:", "bold red", indent=2)
     ui.hint(error.hint, indent=2, stderr=False)

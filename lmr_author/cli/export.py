@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import fields
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -96,7 +95,10 @@ def export(
     if done.unreviewed:
         ui.say(listed(done.unreviewed, MOST_NAMES), "not reviewed:", "yellow")
     if not done.files:
-        return _refused(done, tasks, options)
+        way = "--force exports" if done.unsound else "--unreviewed exports before all reviews are in"
+        ui.say(f"nothing exported; {way}, marked with what is missing")
+        ui.then("status", *tasks)
+        return EXIT_FINDINGS
     _show_exported(done, chosen, options)
     if to is ExportFormat.harbor:
         ui.say(f"next: harbor run --path {shlex.quote(str(out))} --agent oracle", whole=True)
@@ -119,34 +121,6 @@ def _show_exported(done: Exported, tasks: Sequence[Task], options: ExportOptions
         )
 
 
-def _refused(done: Exported, tasks: list[Path], options: ExportOptions) -> int:
-    """Say what to do where nothing was exported."""
-    if done.unsound:
-        ui.say("nothing exported; --force exports, marked with what is wrong")
-        ui.then("status", *tasks)
-        return EXIT_FINDINGS
-    ui.say("nothing exported; --unreviewed exports before all reviews are in, marked as not reviewed")
-    ui.then("export", *tasks, "--to", options.format, "--out", options.out, *_more(options), "--unreviewed")
-    return EXIT_FINDINGS
-
-
-def _more(options: ExportOptions) -> list[object]:
-    """Return the other options that were given, as words of a command."""
-    words: list[object] = []
-    if options.base_image:
-        words += ["--base-image", options.base_image]
-    if options.private:
-        words += ["--with-private", options.private]
-    if options.challenged:
-        words.append("--challenged")
-    for field in fields(options.publication):
-        value, name = getattr(options.publication, field.name), "--" + field.name.replace("_", "-")
-        if value != field.default:
-            words += ui.repeated(name, value if isinstance(value, tuple) else [value])
-    return words + ui.repeated("--harbor", options.machine.words)
-
-
 def _taken(answer: str) -> str:
-    """Return what is wrong with a folder to write; "" for nothing."""
     folder = Path(answer).expanduser()
     return f"{answer} is not empty" if folder.is_file() or (folder.is_dir() and any(folder.iterdir())) else ""

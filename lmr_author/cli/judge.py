@@ -162,7 +162,6 @@ def _judge(tasks: Sequence[Task], predictions: Path, options: CandidateOptions, 
 
 
 def _show_scored(scored: ScoredPredictions) -> None:
-    """Print a row for each model, why candidates did not pass or were not judged, and the file of results."""
     table: list[tuple[str, ...]] = [HEADER]
     for model, rows in groupby(scored.rows, key=lambda row: row.model):
         *categories, whole = rows
@@ -197,7 +196,6 @@ def _show_scored(scored: ScoredPredictions) -> None:
 
 
 def _show_unjudged(results: Sequence[CandidateResult]) -> None:
-    """Print how many answers could not be judged by the names of the failures, and why."""
     from lmr_author.proof.evaluation.candidates.results import in_words
 
     if not results:

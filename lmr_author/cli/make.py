@@ -128,7 +128,6 @@ def _make(folders: Sequence[Folder], options: MakeOptions, jobs: int, scheduler:
 
 
 def _show(rows: Sequence[Row], *, as_json: bool, check: bool) -> None:
-    """Print the table, and what is wrong."""
     from lmr_author.release.recipes.results import HEADER, cells, summary, to_json
 
     counts = summary(rows)
@@ -149,7 +148,6 @@ def _show(rows: Sequence[Row], *, as_json: bool, check: bool) -> None:
 
 
 def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
-    """Read ``URL=PATH``. Raises UsageError for anything else."""
     paths = {}
     for text in texts:
         url, _, name = text.rpartition("=")

@@ -116,7 +116,6 @@ def _require_leaks_alone(folder: Task, masks: bool) -> None:
 
 
 def _then(result: MaskResult, task: Path | None, leaks: Sequence[OpenLeak]) -> None:
-    """Print the next command: to mask the first look-alike that nobody was asked about, else to record."""
     for leak in leaks:
         if leak.also:
             ui.then("mask", *ui.repeated("--also", leak.also), *task_words(task))

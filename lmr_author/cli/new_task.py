@@ -172,7 +172,6 @@ def _fact(field: str) -> str:
 
 
 def _line(draft: Draft, field: str, facts: Facts) -> str:
-    """Return a field with its value and the value's sources."""
     from lmr_author.authoring.new_task.draft import LABELS
     from lmr_author.authoring.vetting.facts import sources_of
 

@@ -134,7 +134,6 @@ def _template(task: Path | None, checklist: Path | None) -> dict[str, Any]:
 
 
 def _one(task: Task, reviewer: str, checklist: Path | None, answers: Path | None, output: Format) -> int:
-    """Review one task, with the answers of a file or of the terminal."""
     from lmr_author.core.files import read_answers
     from lmr_author.core.task.reviews import path_of_reviewer
     from lmr_author.proof.validation.run import checked
@@ -283,7 +282,6 @@ class _TaskPage:
 
 
 def _show_earlier(earlier: Review | None, task: Task) -> None:
-    """Say that this person has reviewed the task before; the new review takes the place of the earlier one."""
     from lmr_author.core.task.state import reviewed_digest
 
     if earlier is None:

@@ -53,7 +53,6 @@ def unmask(
 
 
 def _ask(task: Task) -> str | None:
-    """Ask for one of the masked functions; None for all. Raises UsageError where nobody can be asked."""
     from lmr_author.authoring.masking import masked_names
 
     names = masked_names(task)

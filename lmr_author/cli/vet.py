@@ -103,7 +103,6 @@ def _options(
 
 
 def _read_answers(texts: list[str]) -> dict[str, VettingAnswer]:
-    """Return ``NAME=yes|no|unsure[: WHY]`` as answers."""
     from lmr_author.authoring.vetting.questions import read_answer
 
     answers = {}
@@ -170,7 +169,6 @@ def _line(name: str, answer: VettingAnswer) -> str:
 
 
 def _show_sources(vetting: Vetting) -> None:
-    """Print the paper and its repository, and the sources without evidence."""
     ui.say(vetting.repository or "no repository", vetting.paper, "bold")
     for source in vetting.sources:
         if source.status != "answered":
@@ -187,7 +185,6 @@ def _show_evidence(vetting: Vetting, name: str) -> None:
 
 
 def _show_questions(vetting: Vetting) -> None:
-    """Print every question with its evidence and its answer."""
     from lmr_author.authoring.vetting.questions import QUESTIONS, VettingAnswer
 
     for name, question in QUESTIONS.items():
@@ -198,7 +195,6 @@ def _show_questions(vetting: Vetting) -> None:
 
 
 def _show_verdict(vetting: Vetting, options: VetOptions, path: Path, task: Task | None) -> None:
-    """Print the verdict with its reasons, and the next command."""
     result = vetting.verdict
     ui.say("")
     ui.say(f"(stored in {path})", result.status, _STATES[result.status])
