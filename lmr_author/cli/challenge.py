@@ -22,7 +22,6 @@ from lmr_author.cli.options import (
     current_task,
     finite,
     named_once,
-    runs_code,
 )
 from lmr_author.cli.status import show_next
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
@@ -55,7 +54,6 @@ NUMBERS = 8
 _say = partial(ui.say, stderr=False)
 
 
-@runs_code
 def challenge(
     word: TaskArgument = None,
     answers: Annotated[

@@ -16,6 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from lmr_author.cli import ui
+from lmr_author.cli.options import WHERE_OPTIONS, taking_where
 from lmr_author.core.errors import UsageError
 
 SETTINGS: dict[str, Any] = {
@@ -31,31 +32,39 @@ _VALUES = {"Path": "PATH", "int": "N", "float": "N"}
 
 def load(name: str, module: str, function: str, *, allow_extra_args: bool = False) -> Any:
     """Return the click command ``name`` of a function in ``lmr_author.cli.<module>``."""
-    verb = _with_no_input(name, getattr(importlib.import_module(f"lmr_author.cli.{module}"), function))
+    verb = _as_command(name, getattr(importlib.import_module(f"lmr_author.cli.{module}"), function))
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
     single.command(name, cls=Verb, context_settings={**SETTINGS, "allow_extra_args": allow_extra_args})(verb)
     return get_command(single)
 
 
-def _with_no_input(name: str, verb: Callable[..., int]) -> Callable[..., int]:
-    """Give a verb the option ``--no-input``, which all take, so that a script need not know which of them ask."""
+def _as_command(name: str, verb: Callable[..., int]) -> Callable[..., int]:
+    """Return a verb with the options that are defined once for all: those of where code runs, and ``--no-input``.
+
+    Typer reads the parameters from the signature, so the keyword ``where`` is exchanged there. Every verb takes
+    ``--no-input``, so that a script need not know which of them ask.
+    """
+    own = inspect.signature(verb).parameters
 
     def run(*, no_input: bool, **given: Any) -> int:
         ui.allow_questions(not no_input)
+        if "where" in own:
+            given = taking_where(given)
         return verb(**given)
 
+    # Where is only imported for type checkers: --help has to be fast.
+    hints = get_type_hints(verb, {**verb.__globals__, "Where": object}, include_extras=True)
     option = typer.Option(
         "--no-input", help="Never ask; fail where an answer is missing.", hidden=name not in ASKING
     )
-    hints = {**get_type_hints(verb, include_extras=True), "no_input": Annotated[bool, option]}
-    parameters = [
-        each.replace(annotation=hints[each.name]) for each in inspect.signature(verb).parameters.values()
-    ]
-    last = inspect.Parameter(
-        "no_input", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=hints["no_input"]
-    )
-    run.__doc__, run.__annotations__ = verb.__doc__, hints
-    run.__signature__ = inspect.Signature([*parameters, last])  # type: ignore[attr-defined]
+    parameters = []
+    for each in [*own.values(), inspect.Parameter("no_input", inspect.Parameter.KEYWORD_ONLY, default=False)]:
+        options = {each.name: (hints.get(each.name, Annotated[bool, option]), each.default)}
+        for word, (annotation, default) in (WHERE_OPTIONS if each.name == "where" else options).items():
+            parameters.append(inspect.Parameter(word, each.kind, default=default, annotation=annotation))
+    run.__doc__ = verb.__doc__
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return run
 
 

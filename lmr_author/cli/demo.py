@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import runs_code
 from lmr_author.core.errors import EXIT_CLEAN, LmrError
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ EXPLAINED = {
 """By verb: a word that the reader meets in what the verb prints."""
 
 
-@runs_code
 def demo(
     folder: Annotated[Path | None, Option("--dir", help="New folder; by default lmr-author-demo.")] = None,
     *,

@@ -18,7 +18,6 @@ from lmr_author.cli.options import (
     all_named,
     default_tasks,
     finite,
-    runs_code,
 )
 from lmr_author.cli.status import show_next
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, LmrError, SandboxError
@@ -48,7 +47,6 @@ LOG_LINES = 8
 _say = partial(ui.say, stderr=False)
 
 
-@runs_code
 def evaluate(
     words: TasksArgument = None,
     *,

@@ -22,7 +22,6 @@ from lmr_author.cli.options import (
     all_named,
     default_tasks,
     finite,
-    runs_code,
 )
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
 from lmr_author.core.texts import listed, shortened
@@ -42,7 +41,6 @@ BY_HAND = "With --by-hand"
 HEADER = ("model", "problems", "passed", "rate", "95 % interval", "not passed", "unjudged")
 
 
-@runs_code
 def judge(
     words: TasksArgument = None,
     predictions: Annotated[

@@ -12,7 +12,6 @@ from lmr_author.cli import ui
 from lmr_author.cli.options import (
     Format,
     FormatOption,
-    runs_code,
 )
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
 from lmr_author.core.texts import counted
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from lmr_author.runtime.environment.where import Where
 
 
-@runs_code
 def make(
     recipes: Annotated[Path, Argument(help="A folder of recipes, or one recipe.")] = Path("recipes"),
     names: Annotated[

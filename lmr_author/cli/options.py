@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import math
-from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, BadParameter, Option
 
@@ -73,7 +71,7 @@ ChecklistOption = Annotated[
 ImplementationOption = Annotated[int | None, Option(help="The implementation, if the task has several.")]
 
 _WHERE = "Where it runs"
-_WHERE_OPTIONS: dict[str, tuple[Any, Any]] = {
+WHERE_OPTIONS: dict[str, tuple[Any, Any]] = {
     "sandbox": (
         Annotated[
             SandboxKind,
@@ -131,32 +129,13 @@ VersionOption = Annotated[
 ]
 
 
-def runs_code(verb: Callable[..., int]) -> Callable[..., int]:
-    """Give a verb the options of :class:`Where` in place of its keyword ``where``.
+def taking_where(given: dict[str, Any]) -> dict[str, Any]:
+    """Return a verb's arguments with ``where`` in place of the options of where code runs."""
+    from lmr_author.runtime.environment.where import Where
 
-    Typer reads the parameters from the signature, so the group is exchanged there.
-    """
-
-    def run(*, sandbox: SandboxKind, python: Path | None, base_image: str, gpus: str, **others: Any) -> int:
-        from lmr_author.runtime.environment.where import Where
-
-        return verb(**others, where=Where(sandbox.value, python, base_image, gpus))
-
-    # Where is only imported for type checkers: --help has to be fast.
-    hints = get_type_hints(verb, {**verb.__globals__, "Where": object}, include_extras=True)
-    parameters = []
-    for name, parameter in inspect.signature(verb).parameters.items():
-        if name != "where":
-            parameters.append(parameter.replace(annotation=hints[name]))
-            continue
-        for option, (annotation, default) in _WHERE_OPTIONS.items():
-            parameters.append(
-                inspect.Parameter(option, parameter.kind, default=default, annotation=annotation)
-            )
-    run.__doc__ = verb.__doc__
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return run
+    others = {name: value for name, value in given.items() if name not in WHERE_OPTIONS}
+    kind, *more = (given[name] for name in WHERE_OPTIONS)
+    return {**others, "where": Where(kind.value, *more)}
 
 
 def current_task(task: Path | None) -> Task:

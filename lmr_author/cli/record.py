@@ -18,7 +18,6 @@ from lmr_author.cli.options import (
     TaskOption,
     current_task,
     finite,
-    runs_code,
     task_words,
 )
 from lmr_author.core.errors import UsageError
@@ -51,7 +50,6 @@ class Compared(StrEnum):
     arguments = "arguments"
 
 
-@runs_code
 def record(
     context: typer.Context,
     target: Annotated[str | None, Argument(help="The masked function, if there are several.")] = None,
