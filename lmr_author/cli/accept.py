@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import NoInputOption, ReasonOption, TaskArgument
+from lmr_author.cli.options import ReasonOption, TaskArgument, TaskOption, current_task, named_once
 from lmr_author.core.errors import EXIT_CLEAN, UsageError
 
 if TYPE_CHECKING:
@@ -19,20 +18,20 @@ if TYPE_CHECKING:
 
 
 def accept(
-    task: TaskArgument = None,
+    word: TaskArgument = None,
     mutant: Annotated[
         list[str] | None,
         Option(metavar="ID|LINES", help="A survivor, or all on these lines (40-52); else a list to tick."),
     ] = None,
     reason: ReasonOption = "",
-    no_input: NoInputOption = False,
+    task: TaskOption = None,
 ) -> int:
     """Record that a survivor does the same as the original on every input; each needs a reason of its own."""
     from lmr_author.cli.evaluate import GateTable
-    from lmr_author.core.task import Task
+    from lmr_author.cli.status import show_next
     from lmr_author.proof.evaluation.accepting import accept_mutants, mutant_gates
 
-    folder, asking = Task.find(task or Path.cwd()), ui.can_ask(no_input)
+    folder, asking = current_task(named_once(word, task)), ui.can_ask()
     chosen = mutant or (_tick(folder) if asking else [])
     if not chosen:
         raise UsageError("no mutant was chosen", TICK if asking else NAME)
@@ -57,7 +56,7 @@ def accept(
         table.show(gate, survivors=False)
     if stored is not None and stored.passed:
         ui.say("every gate holds, from the stored evaluation", "sound:", "green", indent=2)
-    ui.then("next", "--task", folder.root)
+    show_next(folder)
     return EXIT_CLEAN
 
 
@@ -66,7 +65,6 @@ TICK = "move with the arrow keys, tick a row with the space bar, then press Ente
 
 
 def _find(task: Task, words: list[str]) -> Found:
-    """Return the mutants that some words name, by id, each with its target."""
     from lmr_author.proof.evaluation.accepting import every_mutant, find_mutants
 
     every = every_mutant(task)
@@ -94,7 +92,6 @@ def _ask_reason(task: Task, found: Found, reasons: dict[str, str], identifier: s
 
 
 def _tick(task: Task) -> list[str]:
-    """Show the survivors of the stored evaluation with their changes; return those that a person ticks in a list."""
     from lmr_author.core.task import evaluation
     from lmr_author.proof.evaluation.accepting import open_survivors
 

@@ -1,4 +1,4 @@
-"""``lmr-author agreement``: how the reviews of tasks agree."""
+"""How the reviews of tasks agree."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import ChecklistOption, Format, FormatOption, TaskArgument, default_tasks
+from lmr_author.cli.options import Format
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS
 
 if TYPE_CHECKING:
@@ -18,15 +18,6 @@ if TYPE_CHECKING:
     from lmr_author.release.review.standing import Dispute
 
 _STATES = {"accepted": "green", "disputed": "yellow", "rejected": "bold red", "waiting": "dim"}
-
-
-def agreement(
-    task: TaskArgument = None, checklist: ChecklistOption = None, output: FormatOption = Format.text
-) -> int:
-    """Show how finished reviews agree, and what is disputed; exit code 1 while something is."""
-    from lmr_author.core.task import Task
-
-    return show_agreement(Task.find_all(task or default_tasks()), checklist, output)
 
 
 def show_agreement(tasks: Sequence[Task], checklist: Path | None, output: Format) -> int:
@@ -53,18 +44,16 @@ def _document(result: ReviewResult) -> dict[str, Any]:
 
 
 def _then(tasks: Sequence[Task], results: Sequence[ReviewResult]) -> None:
-    """Print the next command: to decide the first dispute, else the state of the first task."""
     from lmr_author.release.review.standing import DISPUTED
 
     for task, result in zip(tasks, results, strict=True):
         if result.standing.state == DISPUTED:
-            ui.then("adjudicate", task.root)
+            ui.then("review", task.root, "--decide", result.standing.disputes[0].item)
             return
     ui.then("status", *(task.root for task in tasks[:1]))
 
 
 def _show_result(result: ReviewResult) -> None:
-    """Print the state of a task's review, and what is disputed."""
     standing = result.standing
     reviewers = ", ".join(standing.reviewers) or "nobody yet"
     ui.say(f"{result.task}: {reviewers}", standing.state, _STATES[standing.state])

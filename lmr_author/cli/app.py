@@ -23,8 +23,7 @@ SECTIONS = {
         "env": "Pin requirements, write the Dockerfile, build the image.",
         "suggest": "Rank the functions by how good a task each makes.",
         "mask": "Mask a function, keep the golden, clean the tree.",
-        "instruct": "Draft, check and set the instruction.",
-        "set": "Change title, year, addresses, category and their like.",
+        "set": "Change instruction, category, title, year and their like.",
         "unmask": "Restore masked functions byte for byte.",
         "record": "Record real calls as cases of a unit test.",
     },
@@ -36,23 +35,18 @@ SECTIONS = {
         "accept": "Accept surviving mutants that are no mistakes.",
     },
     "Review": {
-        "review": "Answer the checklist and sign off.",
-        "agreement": "Show how reviews agree, and what is disputed.",
-        "adjudicate": "Decide a disputed item.",
+        "review": "Answer the checklist, sign off, decide disputes.",
         "status": "Show the state of each task and its next command.",
-        "next": "Run the next command.",
     },
     "Release": {
         "report": "Write a page about a task, or about all tasks.",
         "export": "Export finished tasks for agents and benchmarks.",
     },
     "Sets": {
-        "make": "Make proven tasks from recipes.",
-        "recipe": "Write the recipe of a task that was made by hand.",
+        "make": "Make proven tasks from recipes, or write a task's recipe.",
     },
     "Models": {
-        "judge": "Judge models' answers by the unit tests.",
-        "score": "Grade models' answers by hand.",
+        "judge": "Judge models' answers by the unit tests, or by hand.",
         "analyze": "Make tables and figures from the results.",
     },
 }
@@ -69,7 +63,7 @@ ENV_COMMANDS = {
 
 VERBS = {name: purpose for section in SECTIONS.values() for name, purpose in section.items()}
 
-MODULES = {"next": "next_step", "set": "set_fields"}
+MODULES = {"set": "set_fields"}
 """Verbs whose function has another name: these are Python's own."""
 
 
@@ -144,7 +138,6 @@ def run(arguments: list[str]) -> int:
 
 
 def _usage_error(error: Any, verb: str, arguments: list[str]) -> UsageError:
-    """Return the error for a mistake that click found on the command line."""
     message = error.format_message().replace("Value error, ", "").rstrip(".")
     message = message.split(" (Possible options:")[0].split(" Did you mean")[0]
     close = getattr(error, "possibilities", None)

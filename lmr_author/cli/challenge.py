@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Option
+from typer import Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import (
@@ -17,10 +17,13 @@ from lmr_author.cli.options import (
     FormatOption,
     ImplementationOption,
     ReasonOption,
+    TaskArgument,
+    TaskOption,
     current_task,
     finite,
-    runs_code,
+    named_once,
 )
+from lmr_author.cli.status import show_next
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
 from lmr_author.core.texts import counted, listed, shortened
 
@@ -51,11 +54,8 @@ NUMBERS = 8
 _say = partial(ui.say, stderr=False)
 
 
-@runs_code
 def challenge(
-    task: Annotated[
-        Path | None, Argument(metavar="TASK", help="The task, by default the current one.")
-    ] = None,
+    word: TaskArgument = None,
     answers: Annotated[
         Path | None, Option(help="Misreadings and rewrites; by default those of the last run.")
     ] = None,
@@ -81,12 +81,14 @@ def challenge(
     ] = 60.0,
     memory: Annotated[int, Option(min=64, help="Memory limit of an answer, in MB.")] = 8192,
     output: FormatOption = Format.text,
+    task: TaskOption = None,
 ) -> int:
     """Challenge the unit tests: plausible misreadings must fail, rewrites that keep the behaviour must pass."""
     from lmr_author.release.challenge.calls import NoDriverError
     from lmr_author.release.challenge.challenge import ChallengeOptions, require_drivers
     from lmr_author.release.challenge.challenge import challenge as run_challenge
 
+    task = named_once(word, task)
     folder = current_task(task)
     if accept is not None:
         if answers is not None or model:
@@ -134,7 +136,6 @@ def challenge(
 
 
 def _with_driver(folder: Task, options: ChallengeOptions, model: str | None, error: NoDriverError) -> str:
-    """Return the command with the folder of the driver, or with DIR in its place."""
     words = ["lmr-author", "challenge", str(folder.root)]
     for option, value in (
         ("--answers", options.answers),
@@ -178,12 +179,11 @@ def _accept(folder: Task, name: str, reason: str, implementation: int | None, ou
         ui.print_json(answer.to_json())
     else:
         _say(f"{answer.kind} {name} {answer.in_words}", "accepted", "green")
-        ui.then("next", "--task", folder.root, stderr=False)
+        show_next(folder, stderr=False)
     return EXIT_CLEAN
 
 
 def _show_target(folder: Task, target: ChallengedTarget, answers: Sequence[Challenger]) -> None:
-    """Print how each answer to a function ended, and the recorded calls that ``--strengthen`` made cases, or not."""
     _say(f"{folder.name}  {target.target}", tone="bold")
     for answer in answers:
         _show_answer(answer, target.versions)
@@ -197,7 +197,6 @@ def _show_target(folder: Task, target: ChallengedTarget, answers: Sequence[Chall
 
 
 def _show_answer(answer: Challenger, versions: Mapping[str, str]) -> None:
-    """Print a line about an answer, and what is left to do about it."""
     from lmr_author.runtime.environment.versions import in_words
 
     text = f"{answer.kind:<10}  {answer.name}: {answer.in_words}"
@@ -268,7 +267,6 @@ def _not_compared(kind: str, names: tuple[str, ...]) -> str:
 
 
 def _end(folder: Task, run: ChallengeRun, options: ChallengeOptions, named: list[str]) -> None:
-    """Print the result, what a person can do about open answers, and the next command."""
     record = run.record
     resumed = ui.framed(", ", run.resumed, " by an earlier run")
     facts = f"({counted(len(record.answers), 'answer')}{resumed}; {folder.challenge_path.relative_to(folder.root)})"
@@ -279,7 +277,7 @@ def _end(folder: Task, run: ChallengeRun, options: ChallengeOptions, named: list
     elif run.strengthened:
         ui.then("evaluate", *named, *options.where.options, stderr=False)
     elif not record.open:
-        ui.then("next", *ui.repeated("--task", named), stderr=False)
+        show_next(folder, stderr=False)
     else:
         for kind, advice in ADVICE.items():
             of_kind = (answer for answer in record.open if answer.kind.value == kind)

@@ -4,32 +4,68 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from lmr_author.cli import ui
+from lmr_author.cli.options import WHERE_OPTIONS, taking_where
 from lmr_author.core.errors import UsageError
 
 SETTINGS: dict[str, Any] = {
     "help_option_names": ["-h", "--help"],
     "color": False if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" else None,
 }
+ASKING = {
+    "vet", "new-task", "mask", "unmask", "record", "challenge", "accept", "review", "report", "export", "judge",
+}  # fmt: skip
+"""Verbs that ask at a terminal."""
 _VALUES = {"Path": "PATH", "int": "N", "float": "N"}
 
 
 def load(name: str, module: str, function: str, *, allow_extra_args: bool = False) -> Any:
     """Return the click command ``name`` of a function in ``lmr_author.cli.<module>``."""
-    verb = getattr(importlib.import_module(f"lmr_author.cli.{module}"), function)
+    verb = _as_command(name, getattr(importlib.import_module(f"lmr_author.cli.{module}"), function))
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
     single.command(name, cls=Verb, context_settings={**SETTINGS, "allow_extra_args": allow_extra_args})(verb)
     return get_command(single)
+
+
+def _as_command(name: str, verb: Callable[..., int]) -> Callable[..., int]:
+    """Return a verb with the options that are defined once for all: those of where code runs, and ``--no-input``.
+
+    Typer reads the parameters from the signature, so the keyword ``where`` is exchanged there. Every verb takes
+    ``--no-input``, so that a script need not know which of them ask.
+    """
+    own = inspect.signature(verb).parameters
+
+    def run(*, no_input: bool, **given: Any) -> int:
+        ui.allow_questions(not no_input)
+        if "where" in own:
+            given = taking_where(given)
+        return verb(**given)
+
+    # Where is only imported for type checkers: --help has to be fast.
+    hints = get_type_hints(verb, {**verb.__globals__, "Where": object}, include_extras=True)
+    option = typer.Option(
+        "--no-input", help="Never ask; fail where an answer is missing.", hidden=name not in ASKING
+    )
+    parameters = []
+    for each in [*own.values(), inspect.Parameter("no_input", inspect.Parameter.KEYWORD_ONLY, default=False)]:
+        options = {each.name: (hints.get(each.name, Annotated[bool, option]), each.default)}
+        for word, (annotation, default) in (WHERE_OPTIONS if each.name == "where" else options).items():
+            parameters.append(inspect.Parameter(word, each.kind, default=default, annotation=annotation))
+    run.__doc__ = verb.__doc__
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return run
 
 
 class Verb(TyperCommand):
@@ -152,6 +188,8 @@ def by_heading(params: Iterable[Any]) -> dict[str, list[Any]]:
     """Return heading → parameters: arguments, the verb's own options, and groups that several verbs have."""
     headings: dict[str, list[Any]] = {"Arguments": [], "Options": []}
     for param in params:
+        if getattr(param, "hidden", False):
+            continue
         usual = "Arguments" if param.param_type_name == "argument" else "Options"
         headings.setdefault(getattr(param, "rich_help_panel", None) or usual, []).append(param)
     return headings

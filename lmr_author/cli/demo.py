@@ -1,18 +1,19 @@
-"""``lmr-author demo``: each command as one would type it, and its result."""
+"""``lmr-author demo``: the commands of a whole task, as one would type them, on a bundled paper and repository."""
 
 from __future__ import annotations
 
+import json
+import os
+import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import runs_code
+from lmr_author.core.errors import EXIT_CLEAN, LmrError
 
 if TYPE_CHECKING:
-    from lmr_author.cli.demo_steps import DemoResult
-    from lmr_author.cli.evaluate import GateTable
     from lmr_author.runtime.environment.where import Where
 
 EXPLAINED = {
@@ -22,76 +23,84 @@ EXPLAINED = {
 """By verb: a word that the reader meets in what the verb prints."""
 
 
-@runs_code
 def demo(
     folder: Annotated[Path | None, Option("--dir", help="New folder; by default lmr-author-demo.")] = None,
     *,
     where: Where,
 ) -> int:
     """Author a complete task from a bundled paper and repository, offline, and show every gate."""
-    from lmr_author.cli.demo_steps import DemoHooks
-    from lmr_author.cli.demo_steps import demo as run
-    from lmr_author.cli.evaluate import GateTable
-    from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS
-    from lmr_author.core.task import GateStatus
+    from lmr_author.cli import app
+    from lmr_author.core import resources
 
-    gates = GateTable("gates")
-    with ui.progress("preparing") as progress:
-
-        def show_command(command: str) -> None:
+    work = (folder or _free_folder()).absolute()
+    if not _is_usable(work):
+        raise LmrError(f"{work} exists already", "choose another folder with --dir, or remove it")
+    where, recipe = where.absolute, json.loads(resources.template("demo/demo.json"))
+    _lay_out(work, recipe)
+    task = work / "tasks" / f"{recipe['instance_id']}-{recipe['name']}"
+    here, code = Path.cwd(), EXIT_CLEAN
+    try:
+        for words in _commands(recipe, where):
+            verb = words[0]
             ui.say("")
-            if explanation := EXPLAINED.get(command.split()[1]):
+            if explanation := EXPLAINED.get(verb):
                 ui.say(explanation, "#", tone="dim")
-            ui.say(command, "$", "bold cyan", tone="bold", whole=True)
-
-        def show(result: object) -> None:
-            with progress.paused():
-                _show(result, gates)
-
-        hooks = DemoHooks(show_command, show, progress, gates.show)
-        done = run(folder, where, hooks)
+            ui.say(shlex.join(["lmr-author", *words]), "$", "bold cyan", tone="bold", whole=True)
+            os.chdir(work if verb == "new-task" else task)
+            code = max(code, app.run(words))
+            if verb == "new-task":
+                ui.say("")
+                ui.say(f"cd tasks/{task.name}", "$", "bold cyan", tone="bold", whole=True)
+    finally:
+        os.chdir(here)
     ui.say("")
-    ui.say(f"The task is in {done.task.root}")
-    show_next(done)
-    failed = any(gate.status in (GateStatus.FAILED, GateStatus.SKIPPED) for gate in done.evaluation.gates)
-    return EXIT_FINDINGS if failed else EXIT_CLEAN
-
-
-def show_next(done: DemoResult) -> None:
-    """Say what is missing where the task is not proven, else how to go on."""
-    from lmr_author.core.task import GateStatus
-
-    if done.evaluation.passed:
+    ui.say(f"The task is in {task}")
+    if code == EXIT_CLEAN:
         ui.say("Look at it, then author your own.")
         ui.then("new-task")
-        return
-    ui.say("It is not proven yet:")
-    for gate in done.evaluation.gates:
-        if gate.status in (GateStatus.FAILED, GateStatus.UNPROVEN):
-            ui.say(f"{gate.gate}: {gate.message}", indent=2)
-            ui.hint(gate.hint, indent=2)
-    ui.then("evaluate", done.task.root)
+    else:
+        ui.then("evaluate", task)
+    return code
 
 
-def _show(result: object, gates: GateTable) -> None:
-    """Show a step's result the way its own command does."""
-    from lmr_author.authoring.masking import MaskResult
-    from lmr_author.authoring.new_task.new_task import NewTaskResult
-    from lmr_author.authoring.recording.record import RecordResult
-    from lmr_author.cli import findings, mask, new_task, record, status
-    from lmr_author.proof.evaluation.evaluate import EvaluationRun
-    from lmr_author.proof.validation.report import Report
-    from lmr_author.release.reporting.status import Status
+def _lay_out(work: Path, recipe: dict[str, Any]) -> None:
+    """Write the paper, the instruction, and the repository as a real one with one commit of a fixed date."""
+    from lmr_author.core import files, resources
+    from lmr_author.core.repo.git import Commit, commit_folder
 
-    if isinstance(result, NewTaskResult):
-        new_task.show(result)
-    elif isinstance(result, MaskResult):
-        mask.show(result)
-    elif isinstance(result, RecordResult):
-        record.show(result)
-    elif isinstance(result, Report):
-        findings.print_findings(result)
-    elif isinstance(result, EvaluationRun):
-        gates.end(result)
-    elif isinstance(result, Status):
-        status.show([result])
+    bundled = resources.folder("templates") / "demo"
+    files.write_bytes(work / "paper.pdf", (bundled / "paper.pdf").read_bytes())
+    files.write_text(work / "instruction.txt", str(recipe["instruction"]) + "\n")
+    commit_folder(bundled / "repository", work / recipe["repo_folder_name"], Commit(**recipe["commit"]))
+
+
+def _commands(recipe: dict[str, Any], where: Where) -> list[list[str]]:
+    about = {
+        "--repo": f"./{recipe['repo_folder_name']}",
+        "--id": recipe["instance_id"],
+        "--name": recipe["name"],
+        "--year": recipe["year"],
+        "--paper-url": recipe["paper_url"],
+        "--repo-url": recipe["repo_url"],
+    }
+    words = [str(word) for pair in about.items() for word in pair]
+    instruction = ["--instruction", "@../../instruction.txt", "--category", recipe["category"]]
+    for path in recipe["retrieval"]:
+        instruction += ["--retrieval", path]
+    return [
+        ["new-task", "paper.pdf", *words, "--offline", "--no-input"],
+        ["mask", recipe["target"], *instruction, "--no-input"],
+        ["record", recipe["target"], *where.options, "--", *recipe["driver"]],
+        ["validate"],
+        ["evaluate", *where.options],
+        ["status"],
+    ]
+
+
+def _free_folder() -> Path:
+    names = ("lmr-author-demo", *(f"lmr-author-demo-{number}" for number in range(2, 1000)))
+    return next(Path(name) for name in names if _is_usable(Path(name)))
+
+
+def _is_usable(work: Path) -> bool:
+    return not work.exists() or (work.is_dir() and not any(work.iterdir()))

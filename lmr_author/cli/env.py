@@ -302,6 +302,7 @@ def env_local(
     task: TaskOption = None,
 ) -> int:
     """Make a virtual environment from the task's lock, for the local sandbox; print its interpreter."""
+    from lmr_author.cli.status import show_next
     from lmr_author.runtime.environment.local import make_local
 
     folder = current_task(task)
@@ -316,5 +317,5 @@ def env_local(
         ui.hint("make the change, then run the same command again")
         return EXIT_FINDINGS
     ui.say("`record` and `evaluate --sandbox local` use it for this task")
-    ui.then("next", *task_words(task))
+    show_next(folder)
     return EXIT_CLEAN

@@ -13,16 +13,18 @@ from lmr_author.cli import ui
 from lmr_author.cli.options import (
     Format,
     FormatOption,
+    PlaceOption,
     TasksArgument,
+    all_named,
     default_tasks,
     finite,
-    runs_code,
 )
+from lmr_author.cli.status import show_next
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, LmrError, SandboxError
 from lmr_author.core.texts import counted
 
 if TYPE_CHECKING:
-    from lmr_author.core.task import Evaluation, GateResult, Task
+    from lmr_author.core.task import GateResult, Task
     from lmr_author.core.task.mutation import Survivor
     from lmr_author.proof.evaluation.evaluate import EvaluateOptions, EvaluationRun
     from lmr_author.runtime.environment.where import Where
@@ -45,9 +47,8 @@ LOG_LINES = 8
 _say = partial(ui.say, stderr=False)
 
 
-@runs_code
 def evaluate(
-    paths: TasksArgument = None,
+    words: TasksArgument = None,
     *,
     where: Where,
     repeats: Annotated[int, Option(min=1, max=100, help="Number of runs of the golden.")] = 3,
@@ -59,16 +60,18 @@ def evaluate(
         str, Option(help="Evaluate on a Dask cluster that shares the tasks' folders, as tcp://host:8786.")
     ] = "",
     output: FormatOption = Format.text,
+    task: PlaceOption = None,
 ) -> int:
     """Prove by running that a task is sound: exit code 0 only if every gate holds."""
     from lmr_author.core.task import tasks_at
     from lmr_author.proof.evaluation.evaluate import EvaluateOptions
 
+    paths = all_named(words, task)
     tasks = tasks_at(paths or [default_tasks()])
     options = EvaluateOptions(where, repeats, timeout, mutants)
     shown = output is Format.text
     runs = _on_cluster(tasks, options, scheduler, shown) if scheduler else _here(tasks, options, shown)
-    return _summed_up(runs, len(tasks), paths or [], shown=shown)
+    return _summed_up(runs, len(tasks), paths, shown=shown)
 
 
 def _here(tasks: Sequence[Task], options: EvaluateOptions, shown: bool) -> _Runs:
@@ -107,9 +110,7 @@ def _on_cluster(tasks: Sequence[Task], options: EvaluateOptions, scheduler: str,
 
 
 def _summed_up(runs: _Runs, tasks: int, paths: Sequence[Path], *, shown: bool) -> int:
-    """Say which of some tasks are not proven; the exit code is 0 if every gate of all holds."""
     documents: list[dict[str, Any]] = []
-    following: list[object] = ["status", *paths]
     for task, run in runs:
         if isinstance(run, LmrError):
             if tasks == 1:
@@ -119,13 +120,12 @@ def _summed_up(runs: _Runs, tasks: int, paths: Sequence[Path], *, shown: bool) -
             document = {"error": run.message, "hint": run.hint, "gates": [], "passed": False}
         else:
             document = run.record.to_json()
-            following = _following(task, run.record, paths)
         documents.append({"task": task.name, **document})
     failed = [document["task"] for document in documents if not document["passed"]]
     if not shown:
         ui.print_json({"tasks": documents, "passed": not failed})
     elif len(documents) == 1:
-        ui.then(*following, stderr=False)
+        show_next(task, stderr=False)
     else:
         verdict = f"{len(documents) - len(failed)} sound"
         if failed:
@@ -133,19 +133,6 @@ def _summed_up(runs: _Runs, tasks: int, paths: Sequence[Path], *, shown: bool) -
         ui.say(f"{counted(len(documents), 'task')} evaluated: {verdict}", stderr=False)
         ui.then("status", *paths, stderr=False)
     return EXIT_FINDINGS if failed else EXIT_CLEAN
-
-
-def _following(task: Task, record: Evaluation, paths: Sequence[Path]) -> list[object]:
-    """Return the words of the command to go on with after one task."""
-    from lmr_author.release.reporting.status import weak_target
-
-    if record.passed:
-        return ["next", *ui.repeated("--task", paths)]
-    if record.needs_approval:
-        return ["review", *paths]
-    if target := weak_target(task, record):
-        return ["record", target, *ui.repeated("--task", paths)]
-    return ["status", *paths]
 
 
 class GateTable:
@@ -200,14 +187,12 @@ class GateTable:
 
 
 def _show_log(log: str) -> None:
-    """Print the end of a gate's log."""
     lines = [line for line in log.splitlines() if line.strip()]
     for line in lines[-LOG_LINES:]:
         _say(f"| {line}", indent=6, hang=10, tone="dim")
 
 
 def _refuse(task: Task, error: LmrError) -> None:
-    """Print why a task cannot be evaluated at all, beside others that can."""
     _say(task.name, tone="bold")
     _say(error.message, "not evaluated:", "bold red", indent=2)
     ui.hint(error.hint, indent=2, stderr=False)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import Format, FormatOption
+from lmr_author.cli.options import Format, FormatOption, complete_check
 
 if TYPE_CHECKING:
     from lmr_author.proof.checks.base import Check
@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
 def explain(
     code: Annotated[
-        str, Argument(metavar="[CODE]", help="A check's code, as LMR401, or its beginning.")
+        str,
+        Argument(
+            metavar="[CODE]",
+            autocompletion=complete_check,
+            help="A check's code, as LMR401, or its beginning.",
+        ),
     ] = "",
     output: FormatOption = Format.text,
 ) -> int:

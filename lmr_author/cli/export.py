@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import fields
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Option
+from typer import Option
 
 from lmr_author.cli import ui
+from lmr_author.cli.options import PlaceOption, TasksArgument, all_named, default_tasks
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS
 from lmr_author.core.texts import counted, listed
 
@@ -34,7 +34,7 @@ class ExportFormat(StrEnum):
 
 
 def export(
-    tasks: Annotated[list[Path], Argument(metavar="TASK…", help="Tasks, or a folder of them.")],
+    words: TasksArgument = None,
     to: Annotated[
         ExportFormat | None,
         Option(
@@ -67,6 +67,7 @@ def export(
             "cuts the network from the start.",
         ),
     ] = None,
+    task: PlaceOption = None,
 ) -> int:
     """Export tasks to the engines that run models. Tasks must be proven to be sound, reviewed and not rejected."""
     from lmr_author.core.task import by_name, tasks_at
@@ -79,6 +80,7 @@ def export(
     if out is None:
         ui.require_person(ui.can_ask(), "no folder named", "add --out DIR")
         out = Path(ui.path("Folder to write:", check=_taken))
+    tasks = all_named(words, task) or [default_tasks()]
     chosen = list(by_name(tasks_at(tasks), "exports").values())
     publication = Publication(release_version, organization, tuple(author or ()))
     machine = HarborMachine.parse(harbor or ())
@@ -93,7 +95,10 @@ def export(
     if done.unreviewed:
         ui.say(listed(done.unreviewed, MOST_NAMES), "not reviewed:", "yellow")
     if not done.files:
-        return _refused(done, tasks, options)
+        way = "--force exports" if done.unsound else "--unreviewed exports before all reviews are in"
+        ui.say(f"nothing exported; {way}, marked with what is missing")
+        ui.then("status", *tasks)
+        return EXIT_FINDINGS
     _show_exported(done, chosen, options)
     if to is ExportFormat.harbor:
         ui.say(f"next: harbor run --path {shlex.quote(str(out))} --agent oracle", whole=True)
@@ -116,34 +121,6 @@ def _show_exported(done: Exported, tasks: Sequence[Task], options: ExportOptions
         )
 
 
-def _refused(done: Exported, tasks: list[Path], options: ExportOptions) -> int:
-    """Say what to do where nothing was exported."""
-    if done.unsound:
-        ui.say("nothing exported; --force exports, marked with what is wrong")
-        ui.then("status", *tasks)
-        return EXIT_FINDINGS
-    ui.say("nothing exported; --unreviewed exports before all reviews are in, marked as not reviewed")
-    ui.then("export", *tasks, "--to", options.format, "--out", options.out, *_more(options), "--unreviewed")
-    return EXIT_FINDINGS
-
-
-def _more(options: ExportOptions) -> list[object]:
-    """Return the other options that were given, as words of a command."""
-    words: list[object] = []
-    if options.base_image:
-        words += ["--base-image", options.base_image]
-    if options.private:
-        words += ["--with-private", options.private]
-    if options.challenged:
-        words.append("--challenged")
-    for field in fields(options.publication):
-        value, name = getattr(options.publication, field.name), "--" + field.name.replace("_", "-")
-        if value != field.default:
-            words += ui.repeated(name, value if isinstance(value, tuple) else [value])
-    return words + ui.repeated("--harbor", options.machine.words)
-
-
 def _taken(answer: str) -> str:
-    """Return what is wrong with a folder to write; "" for nothing."""
     folder = Path(answer).expanduser()
     return f"{answer} is not empty" if folder.is_file() or (folder.is_dir() and any(folder.iterdir())) else ""

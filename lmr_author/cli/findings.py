@@ -103,7 +103,6 @@ def _excerpt(position: Position, width: int) -> Iterator[str]:
 
 
 def _properties(properties: Sequence[Held], width: int) -> Iterator[str]:
-    """Yield the four properties of a task, each with the evidence; nothing where none was checked."""
     if all(each.holds is None for each in properties):
         return
     words = {True: "yes", False: "no", None: "not checked"}
@@ -114,7 +113,6 @@ def _properties(properties: Sequence[Held], width: int) -> Iterator[str]:
 
 
 def _counted_properties(table: Sequence[Sequence[Held]], tasks: int, width: int) -> Iterator[str]:
-    """Yield how many tasks have each property; nothing where not all were checked."""
     if not table or any(each.holds is None for each in table[0]):
         return
     counts = []
@@ -125,7 +123,6 @@ def _counted_properties(table: Sequence[Sequence[Held]], tasks: int, width: int)
 
 
 def _summary(report: Report, width: int) -> Iterator[str]:
-    """Yield the tally of defects, and the numbers."""
     from lmr_author.proof.checks.registry import by_code
 
     summary = report.to_json()["summary"]
@@ -145,7 +142,6 @@ def _summary(report: Report, width: int) -> Iterator[str]:
 
 
 def _next(report: Report, width: int) -> Iterator[str]:
-    """Yield an advice where there are findings, and the next command."""
     if report.clean:
         if report.findings:
             yield "notes need no action"
@@ -166,7 +162,6 @@ def _path(task: TaskReport, finding: Finding) -> str:
 
 
 def _cut(text: str, room: int) -> str:
-    """Return a line cut to a number of columns."""
     from rich.cells import cell_len, set_cell_size
 
     whole = one_line(text.rstrip().expandtabs(4))

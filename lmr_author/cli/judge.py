@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from lmr_author.cli import ui
+from lmr_author.cli.by_hand import Grade, GradeOptions, grade_by_hand
 from lmr_author.cli.options import (
     Format,
     FormatOption,
+    PlaceOption,
     TasksArgument,
+    all_named,
     default_tasks,
     finite,
-    runs_code,
 )
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
 from lmr_author.core.texts import listed, shortened
@@ -35,12 +37,12 @@ EVERY = 50
 """Without a terminal, a line is printed after this many results."""
 REASONS = 10
 """Candidates that did not pass whose reasons are shown; the file of results has all."""
+BY_HAND = "With --by-hand"
 HEADER = ("model", "problems", "passed", "rate", "95 % interval", "not passed", "unjudged")
 
 
-@runs_code
 def judge(
-    paths: TasksArgument = None,
+    words: TasksArgument = None,
     predictions: Annotated[
         Path | None,
         Option(help="The answers: JSONL, a log of Inspect AI or Harbor, or a folder of agents' tasks."),
@@ -54,12 +56,56 @@ def judge(
     ] = 60.0,
     memory: Annotated[int, Option(min=64, help="Memory limit of an answer, in MB.")] = 8192,
     scheduler: Annotated[str, Option(help="Judge on a Dask cluster, as tcp://host:8786.")] = "",
+    by_hand: Annotated[
+        bool, Option("--by-hand", help="People grade the answers instead, as in the benchmark's paper.")
+    ] = False,
+    candidate: Annotated[
+        Path | None, Option(help="One answer, a Python file.", rich_help_panel=BY_HAND)
+    ] = None,
+    model: Annotated[str | None, Option(help="Answers of this model only.", rich_help_panel=BY_HAND)] = None,
+    reviewer: Annotated[
+        str | None, Option(metavar="NAME", help="Your name, as it is stored.", rich_help_panel=BY_HAND)
+    ] = None,
+    grade: Annotated[Grade | None, Option(help="The grade of --candidate.", rich_help_panel=BY_HAND)] = None,
+    reason: Annotated[str, Option(help="Why it has this grade.", rich_help_panel=BY_HAND)] = "",
+    grades: Annotated[
+        Path | None, Option(help="YAML or JSON file with grades, by answers' names.", rich_help_panel=BY_HAND)
+    ] = None,
+    show: Annotated[
+        bool,
+        Option("--list", help="Only list the answers that wait for your grade.", rich_help_panel=BY_HAND),
+    ] = False,
+    results: Annotated[
+        bool, Option("--results", help="Show how the graders agree.", rich_help_panel=BY_HAND)
+    ] = False,
+    implementation: Annotated[
+        int | None,
+        Option(help="The implementation, if the task has several.", rich_help_panel=BY_HAND),
+    ] = None,
     output: FormatOption = Format.text,
+    task: PlaceOption = None,
 ) -> int:
     """Judge models' answers by the tasks' unit tests, each as hostile code in a sandbox of its own."""
     from lmr_author.core.task import tasks_at
     from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions
 
+    tasks = tasks_at(all_named(words, task) or [default_tasks()])
+    people = GradeOptions(
+        candidate=candidate,
+        predictions=predictions,
+        model=model,
+        reviewer=reviewer,
+        grade=grade.value if grade else "",
+        reason=reason,
+        grades=grades,
+        show=show,
+        results=results,
+        implementation=implementation,
+    )
+    if by_hand:
+        return grade_by_hand(tasks, people, output)
+    if people != GradeOptions(predictions=predictions):
+        raise UsageError("options of a person's grades without --by-hand", "add --by-hand")
     if predictions is None:
         raise UsageError(
             "no answers named", "add --predictions FILE: JSON lines, or a log of Inspect AI or Harbor"
@@ -72,7 +118,7 @@ def judge(
         seconds=timeout,
         memory_mb=memory,
     )
-    return _judge(tasks_at(paths or [default_tasks()]), predictions, options, as_json=output is Format.json)
+    return _judge(tasks, predictions, options, as_json=output is Format.json)
 
 
 def _judge(tasks: Sequence[Task], predictions: Path, options: CandidateOptions, *, as_json: bool) -> int:
@@ -114,7 +160,6 @@ def _judge(tasks: Sequence[Task], predictions: Path, options: CandidateOptions, 
 
 
 def _show_scored(scored: ScoredPredictions) -> None:
-    """Print a row for each model, why candidates did not pass or were not judged, and the file of results."""
     table: list[tuple[str, ...]] = [HEADER]
     for model, rows in groupby(scored.rows, key=lambda row: row.model):
         *categories, whole = rows
@@ -149,7 +194,6 @@ def _show_scored(scored: ScoredPredictions) -> None:
 
 
 def _show_unjudged(results: Sequence[CandidateResult]) -> None:
-    """Print how many answers could not be judged by the names of the failures, and why."""
     from lmr_author.proof.evaluation.candidates.results import in_words
 
     if not results:

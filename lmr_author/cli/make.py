@@ -12,7 +12,6 @@ from lmr_author.cli import ui
 from lmr_author.cli.options import (
     Format,
     FormatOption,
-    runs_code,
 )
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
 from lmr_author.core.texts import counted
@@ -23,13 +22,21 @@ if TYPE_CHECKING:
     from lmr_author.runtime.environment.where import Where
 
 
-@runs_code
 def make(
     recipes: Annotated[Path, Argument(help="A folder of recipes, or one recipe.")] = Path("recipes"),
     names: Annotated[
         list[str] | None, Argument(metavar="NAME…", help="Only these: folders of recipes, or numbers.")
     ] = None,
-    out: Annotated[Path, Option(help="Folder of the tasks.")] = Path("tasks"),
+    out: Annotated[
+        Path | None, Option(help="Folder of the tasks, by default tasks; with --write, of the recipe.")
+    ] = None,
+    write: Annotated[
+        Path | None,
+        Option(
+            metavar="TASK",
+            help="Write the recipe of a task that was made by hand, by default to recipes/TASK.",
+        ),
+    ] = None,
     check: Annotated[
         bool, Option("--check", help="Only say which tasks no longer equal their recipe.")
     ] = False,
@@ -53,6 +60,9 @@ def make(
     output: FormatOption = Format.text,
 ) -> int:
     """Make proven tasks from recipes; what did not change is not made again."""
+    if write is not None:
+        return _write_recipe(write, out)
+    out = out or Path("tasks")
     from lmr_author.release.recipes.make import MakeOptions, check_one, select
     from lmr_author.release.recipes.results import write_markdown
     from lmr_author.release.recipes.stages import StandIns
@@ -75,6 +85,19 @@ def make(
     if html is not None and any_sound:
         _write_page(out, html)
     return EXIT_CLEAN if all(row.sound or row.left_out for row in rows) else EXIT_FINDINGS
+
+
+def _write_recipe(place: Path, out: Path | None) -> int:
+    from lmr_author.core.task import Task
+    from lmr_author.release.recipes.write import write
+
+    task = Task.find(place)
+    written = write(task, out or Path("recipes") / task.name, Path.cwd())
+    ui.say(f"wrote {written.path}")
+    for remark in written.remarks:
+        ui.note(remark)
+    ui.then("make", written.path, "--out", "made")
+    return EXIT_CLEAN
 
 
 def _make(folders: Sequence[Folder], options: MakeOptions, jobs: int, scheduler: str) -> list[Row]:
@@ -101,7 +124,6 @@ def _make(folders: Sequence[Folder], options: MakeOptions, jobs: int, scheduler:
 
 
 def _show(rows: Sequence[Row], *, as_json: bool, check: bool) -> None:
-    """Print the table, and what is wrong."""
     from lmr_author.release.recipes.results import HEADER, cells, summary, to_json
 
     counts = summary(rows)
@@ -122,7 +144,6 @@ def _show(rows: Sequence[Row], *, as_json: bool, check: bool) -> None:
 
 
 def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
-    """Read ``URL=PATH``. Raises UsageError for anything else."""
     paths = {}
     for text in texts:
         url, _, name = text.rpartition("=")

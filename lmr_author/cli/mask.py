@@ -10,8 +10,8 @@ from typer import Argument, Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import (
-    NoInputOption,
     TaskOption,
+    complete_category,
     current_task,
     task_words,
     text_or_file,
@@ -39,7 +39,14 @@ def mask(
         Argument(metavar="TARGET…", help="FILE::FUNCTION, FILE::Class.method, or a unique name."),
     ] = None,
     instruction: Annotated[str | None, Option(help="The task for the model; @FILE reads a file.")] = None,
-    category: Annotated[str | None, Option(help="One of the nine categories.")] = None,
+    category: Annotated[
+        str | None,
+        Option(
+            metavar="NAME",
+            autocompletion=complete_category,
+            help="One of the nine, which Tab and `explain LMR004` list.",
+        ),
+    ] = None,
     retrieval: Annotated[
         list[str] | None,
         Option(metavar="PATH", help="A file for the model to read; auto: those that the target uses; none."),
@@ -49,7 +56,6 @@ def mask(
     also: Annotated[list[str] | None, Option(help="A look-alike to be masked with the target.")] = None,
     leaks: Annotated[bool, Option("--leaks", help="Only search again for the solutions.")] = False,
     task: TaskOption = None,
-    no_input: NoInputOption = False,
 ) -> int:
     """Mask functions: keep signature, decorators and docstring, save the golden, clean the tree."""
     from lmr_author.authoring.masking import MaskOptions
@@ -57,7 +63,7 @@ def mask(
     from lmr_author.authoring.masking.body import MaskNotes
     from lmr_author.cli import mask_dialogue
 
-    folder, here, asking = current_task(task), Path.cwd(), ui.can_ask(no_input)
+    folder, here, asking = current_task(task), Path.cwd(), ui.can_ask()
     if leaks:
         _require_leaks_alone(folder, bool(targets or also))
     elif not targets and not also:
@@ -100,7 +106,6 @@ def _require_leaks_alone(folder: Task, masks: bool) -> None:
 
 
 def _then(result: MaskResult, task: Path | None, leaks: Sequence[OpenLeak]) -> None:
-    """Print the next command: to mask the first look-alike that nobody was asked about, else to record."""
     for leak in leaks:
         if leak.also:
             ui.then("mask", *ui.repeated("--also", leak.also), *task_words(task))

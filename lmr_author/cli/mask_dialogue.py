@@ -20,10 +20,13 @@ from lmr_author.authoring.masking.mask import (
     propose_context,
     restore_unfinished,
 )
-from lmr_author.cli import instruct, ui
+from lmr_author.cli import ui
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import CATEGORIES, Task
+from lmr_author.proof.checks.instruction import GAP
 from lmr_author.proof.context import Proposal
+
+USE, EDIT, WRITE = "Use the draft", "Edit the draft", "Write another"
 
 
 def complete(task: Task, options: MaskOptions, here: Path) -> MaskOptions:
@@ -49,8 +52,21 @@ def complete(task: Task, options: MaskOptions, here: Path) -> MaskOptions:
             notes = described[name].notes
             text = drafted_instruction(task, selection.info, chosen.path, chosen.definition, notes)
             own = each.get(name, Described())
-            each[name] = replace(own, instruction=instruct.choose(name, "", text))
+            each[name] = replace(own, instruction=_instruction(name, text))
     return replace(options, each=each)
+
+
+def _instruction(target: str, draft: str) -> str:
+    """Show the draft of an instruction, whole, and return what the annotator makes of it; never ""."""
+    ui.say(f"Draft of the instruction of {target}:", tone="bold")
+    for line in draft.splitlines():
+        ui.say(line, hang=0)
+    ui.say("")
+    answers = [EDIT, WRITE, USE] if GAP in draft else [USE, EDIT, WRITE]
+    chosen = ui.choice("Which instruction should the model get?", answers)
+    if chosen == WRITE:
+        return ui.needed("Instruction:")
+    return draft if chosen == USE else ui.edit(draft).strip() or draft
 
 
 def _complete_context(task: Task, options: MaskOptions, selection: Selection) -> MaskOptions:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import ImageOption, NoInputOption
+from lmr_author.cli.options import ImageOption
 
 if TYPE_CHECKING:
     from lmr_author.authoring.new_task.draft import Draft
@@ -51,13 +51,12 @@ def new_task(
     ] = None,
     offline: Annotated[bool, Option("--offline", help="Pin requirements without the package index.")] = False,
     vetting: Annotated[Path | None, Option(help="The file of `lmr-author vet`; kept with the task.")] = None,
-    no_input: NoInputOption = False,
 ) -> int:
     """Make a task folder from a paper and its repository, pinned at a commit."""
     from lmr_author.authoring.new_task.new_task import NewTaskOptions
     from lmr_author.authoring.new_task.new_task import new_task as make_task
 
-    asking = ui.can_ask(no_input)
+    asking = ui.can_ask()
     usage = "lmr-author new-task PAPER --repo URL"
     ui.require_person(asking or bool(paper), "no PAPER given", usage)
     ui.require_person(asking or bool(repo), "no --repo URL given", usage)
@@ -103,7 +102,7 @@ def show(result: NewTaskResult) -> None:
     ui.facts(rows)
     for remark in result.notes:
         ui.note(remark)
-    ui.say(f"next: cd {shlex.quote(str(result.task.root))} && lmr-author next", whole=True)
+    ui.say(f"next: cd {shlex.quote(str(result.task.root))} && lmr-author suggest", whole=True)
 
 
 def ask_repository(linked: tuple[str, ...] = ()) -> str:
@@ -173,7 +172,6 @@ def _fact(field: str) -> str:
 
 
 def _line(draft: Draft, field: str, facts: Facts) -> str:
-    """Return a field with its value and the value's sources."""
     from lmr_author.authoring.new_task.draft import LABELS
     from lmr_author.authoring.vetting.facts import sources_of
 

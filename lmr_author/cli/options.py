@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import math
-from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, BadParameter, Option
 
@@ -38,19 +36,29 @@ def finite(value: float) -> float:
     return value
 
 
+def complete_category() -> list[str]:
+    """Return the nine categories, for the shell."""
+    from lmr_author.core.task import CATEGORIES
+
+    return list(CATEGORIES)
+
+
+def complete_check() -> list[str]:
+    """Return the codes of the checks, for the shell."""
+    from lmr_author.proof.checks.registry import by_code
+
+    return list(by_code())
+
+
 TaskOption = Annotated[
     Path | None, Option("--task", "-t", help="The task; by default the one that contains the current folder.")
 ]
-TaskArgument = Annotated[
-    Path | None,
-    Argument(metavar="TASK", help="The task, by default the current one; or a folder of tasks."),
-]
-TasksArgument = Annotated[
-    list[Path] | None,
-    Argument(metavar="PATH…", help="Tasks, or folders of tasks; by default the current one."),
+TaskArgument = Annotated[Path | None, Argument(metavar="TASK", help="As --task.")]
+TasksArgument = Annotated[list[Path] | None, Argument(metavar="TASK…", help="As --task; several are taken.")]
+PlaceOption = Annotated[
+    Path | None, Option("--task", "-t", help="A task, or a folder of tasks; by default the current one.")
 ]
 FormatOption = Annotated[Format, Option("--format", "-f", help="text for people, json for programs.")]
-NoInputOption = Annotated[bool, Option("--no-input", help="Never ask; fail where an answer is missing.")]
 DryRunOption = Annotated[bool, Option("--dry-run", help="Only show the result; write nothing.")]
 ForceOption = Annotated[
     bool, Option("--force", help="Replace what was made or edited before; a copy of it is kept.")
@@ -63,7 +71,7 @@ ChecklistOption = Annotated[
 ImplementationOption = Annotated[int | None, Option(help="The implementation, if the task has several.")]
 
 _WHERE = "Where it runs"
-_WHERE_OPTIONS: dict[str, tuple[Any, Any]] = {
+WHERE_OPTIONS: dict[str, tuple[Any, Any]] = {
     "sandbox": (
         Annotated[
             SandboxKind,
@@ -121,32 +129,13 @@ VersionOption = Annotated[
 ]
 
 
-def runs_code(verb: Callable[..., int]) -> Callable[..., int]:
-    """Give a verb the options of :class:`Where` in place of its keyword ``where``.
+def taking_where(given: dict[str, Any]) -> dict[str, Any]:
+    """Return a verb's arguments with ``where`` in place of the options of where code runs."""
+    from lmr_author.runtime.environment.where import Where
 
-    Typer reads the parameters from the signature, so the group is exchanged there.
-    """
-
-    def run(*, sandbox: SandboxKind, python: Path | None, base_image: str, gpus: str, **others: Any) -> int:
-        from lmr_author.runtime.environment.where import Where
-
-        return verb(**others, where=Where(sandbox.value, python, base_image, gpus))
-
-    # Where is only imported for type checkers: --help has to be fast.
-    hints = get_type_hints(verb, {**verb.__globals__, "Where": object}, include_extras=True)
-    parameters = []
-    for name, parameter in inspect.signature(verb).parameters.items():
-        if name != "where":
-            parameters.append(parameter.replace(annotation=hints[name]))
-            continue
-        for option, (annotation, default) in _WHERE_OPTIONS.items():
-            parameters.append(
-                inspect.Parameter(option, parameter.kind, default=default, annotation=annotation)
-            )
-    run.__doc__ = verb.__doc__
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return run
+    others = {name: value for name, value in given.items() if name not in WHERE_OPTIONS}
+    kind, *more = (given[name] for name in WHERE_OPTIONS)
+    return {**others, "where": Where(kind.value, *more)}
 
 
 def current_task(task: Path | None) -> Task:
@@ -154,6 +143,18 @@ def current_task(task: Path | None) -> Task:
     from lmr_author.core.task import Task
 
     return Task.find(task or Path.cwd())
+
+
+def named_once(word: Path | None, option: Path | None) -> Path | None:
+    """Return the task that a word or ``--task`` names. Raises UsageError where both do."""
+    if word and option:
+        raise UsageError(f"two tasks are named: {word} and {option}", "name one")
+    return word or option
+
+
+def all_named(words: list[Path] | None, option: Path | None) -> list[Path]:
+    """Return the tasks and folders of tasks that words and ``--task`` name; empty for none."""
+    return [*(words or ()), *([option] if option else [])]
 
 
 def task_words(task: Path | None) -> list[str]:

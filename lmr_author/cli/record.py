@@ -15,11 +15,9 @@ from typer import Argument, Option
 from lmr_author.cli import ui
 from lmr_author.cli.options import (
     ForceOption,
-    NoInputOption,
     TaskOption,
     current_task,
     finite,
-    runs_code,
     task_words,
 )
 from lmr_author.core.errors import UsageError
@@ -51,7 +49,6 @@ class Compared(StrEnum):
     arguments = "arguments"
 
 
-@runs_code
 def record(
     context: typer.Context,
     target: Annotated[str | None, Argument(help="The masked function, if there are several.")] = None,
@@ -83,7 +80,6 @@ def record(
     timeout: Annotated[
         float, Option(min=1, callback=finite, help="Time limit of the command, in seconds.")
     ] = 600.0,
-    no_input: NoInputOption = False,
     force: ForceOption = False,
     task: TaskOption = None,
 ) -> int:
@@ -109,7 +105,7 @@ def record(
         in_place=True if Compared.arguments in compared else None,
         cuda_as_cpu=cuda_as_cpu,
     )
-    folder, asking = current_task(task), ui.can_ask(no_input)
+    folder, asking = current_task(task), ui.can_ask()
     if draft_driver is not None:
         return _draft(folder, options, draft_driver, task)
     if asking:
@@ -124,7 +120,6 @@ def record(
 
 
 def _draft(folder: Task, options: RecordOptions, path: Path, task: Path | None) -> int:
-    """Write a driver for the annotator to edit; an existing file is only replaced with --force."""
     from lmr_author.authoring.recording.draft_driver import draft
     from lmr_author.core import files
 
@@ -149,7 +144,7 @@ def _record(folder: Task, options: RecordOptions) -> RecordResult:
         return record_calls(folder, options, Path.cwd(), progress, tell=ui.say)
 
 
-def show(result: RecordResult, options: RecordOptions | None = None, task: Path | None = None) -> None:
+def show(result: RecordResult, options: RecordOptions, task: Path | None) -> None:
     """Print what was recorded, what it covers, and the next command, which runs where the recording ran."""
     recording = result.recording
     calls = f"{len(recording.cases)} of {recording.calls} calls"
@@ -165,8 +160,7 @@ def show(result: RecordResult, options: RecordOptions | None = None, task: Path 
         ui.say(f"kept the old {name} in authoring/removed/", indent=2)
     ui.say(f"test {result.implementation.unit_test_file}", indent=2)
     named = [str(task)] if task else []
-    where = options.where.options if options is not None else ()
-    evaluate = shlex.join(["lmr-author", "evaluate", *where, *named])
+    evaluate = shlex.join(["lmr-author", "evaluate", *options.where.options, *named])
     ui.say(f"next: {shlex.join(['lmr-author', 'validate', *named])} && {evaluate}", whole=True)
 
 
@@ -191,7 +185,6 @@ def case_lines(cases: Sequence[Case]) -> Iterator[str]:
 
 
 def _remarks(result: RecordResult) -> Iterator[str]:
-    """Yield what the cases leave open."""
     from lmr_author.authoring.recording.failed import last_error
 
     recording, proof, run = result.recording, result.proof, result.recorded.result
@@ -273,7 +266,6 @@ def not_stored(cases: Sequence[Case]) -> list[str]:
 
 
 def _tolerances(calls: Iterable[RecordedCall]) -> Iterator[str]:
-    """Yield the parts that are compared more loosely than their element type requires."""
     from lmr_author.authoring.recording.tolerance import WIDENED
 
     checkers = [pair for call in calls for pair in call.checkers.items()]
@@ -286,7 +278,6 @@ def _tolerances(calls: Iterable[RecordedCall]) -> Iterator[str]:
 
 
 def _show_mutants(result: RecordResult) -> None:
-    """Print how many mutants of the golden the cases kill, and some that they do not."""
     from lmr_author.authoring.recording.record import Kind
     from lmr_author.core.task.mutation import NEEDED_PERCENT, Judgement
     from lmr_author.core.texts import whole_percent

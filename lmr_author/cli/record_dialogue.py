@@ -46,7 +46,6 @@ def complete(folder: Task, options: RecordOptions) -> tuple[RecordOptions, Path 
 def _ask(
     folder: Task, info: TaskInfo, implementation: Implementation, options: RecordOptions
 ) -> tuple[RecordOptions, Path | None]:
-    """Ask what calls the function."""
     repository = folder.repository(info)
     last = _last_command(folder, info, implementation)
     choices = {}

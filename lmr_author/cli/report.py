@@ -5,14 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from typer import Argument, Option
+from typer import Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import default_tasks
+from lmr_author.cli.options import PlaceOption, TaskArgument, default_tasks, named_once
 
 
 def report(
-    place: Annotated[Path | None, Argument(metavar="PATH", help="A task, or a folder of tasks.")] = None,
+    word: TaskArgument = None,
+    task: PlaceOption = None,
     html: Annotated[
         Path | None, Option(help="The file to write; or a folder, for an index with pages.")
     ] = None,
@@ -28,7 +29,7 @@ def report(
         outside = lambda answer: ui.problem(lambda: require_outside(Path(answer).expanduser()))  # noqa: E731
         html = Path(ui.path("File to write:", usual, outside))
     with ui.progress("gathering") as progress:
-        written = write_report(place or default_tasks(), html, progress)
+        written = write_report(named_once(word, task) or default_tasks(), html, progress)
     ui.say(
         f"wrote {written.path} ({counted(written.tasks, 'task')}, {size_text(written.bytes)}): "
         "open it in a browser"

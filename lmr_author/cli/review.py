@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from lmr_author.cli import ui
+from lmr_author.cli.agreement import show_agreement, show_disputes
 from lmr_author.cli.options import (
     ChecklistOption,
     Format,
     FormatOption,
-    NoInputOption,
+    PlaceOption,
+    ReasonOption,
     ReviewerOption,
     TaskArgument,
     default_tasks,
+    named_once,
 )
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, NotATaskError
 from lmr_author.core.texts import counted
@@ -33,19 +36,34 @@ _ANSWERS = {"pass": "green", "fail": "bold red"}
 
 
 def review(
-    task: TaskArgument = None,
+    word: TaskArgument = None,
     reviewer: ReviewerOption = None,
     answers: Annotated[Path | None, Option(help="YAML or JSON file with the answers.")] = None,
     template: Annotated[bool, Option("--template", help="Only print an answers file to fill in.")] = False,
     checklist: ChecklistOption = None,
     queue: Annotated[bool, Option("--queue", help="Review every task that waits for you.")] = False,
+    agreement: Annotated[
+        bool,
+        Option(
+            "--agreement", help="Show how finished reviews agree; exit code 1 while something is disputed."
+        ),
+    ] = False,
+    decide: Annotated[
+        str | None, Option(metavar="ITEM=pass|fail", help="Decide an item on which reviewers disagree.")
+    ] = None,
+    reason: ReasonOption = "",
     output: FormatOption = Format.text,
-    no_input: NoInputOption = False,
+    task: PlaceOption = None,
 ) -> int:
     """Go through the checklist and sign off; the sign-off falls when the task changes."""
     from lmr_author.core.task import Task
 
-    asking = ui.can_ask(no_input)
+    asking, task = ui.can_ask(), named_once(word, task)
+    if agreement:
+        return show_agreement(Task.find_all(task or default_tasks()), checklist, output)
+    if decide is not None:
+        folder = Task.find(task or Path.cwd())
+        return _decide(folder, decide, reason, ask_reviewer(reviewer, asking), checklist, output)
     if template:
         ui.print_json(_template(task, checklist))
         return EXIT_CLEAN
@@ -57,6 +75,28 @@ def review(
     hint = "add --answers FILE (see --template), or run it in a terminal"
     ui.require_person(asking or bool(answers), "no answers given", hint)
     return _one(folder, name, checklist, answers, output)
+
+
+def _decide(
+    task: Task, decision: str, reason: str, reviewer: str, checklist: Path | None, output: Format
+) -> int:
+    """Decide a disputed item, ``ITEM=pass``; a terminal shows its evidence and asks for what is missing."""
+    from lmr_author.cli.exhibits import show_evidence
+    from lmr_author.proof.validation.run import checked
+    from lmr_author.release.review import review as reviewing
+    from lmr_author.release.review.evidence import evidence_of
+    from lmr_author.release.review.standing import standing_of
+
+    item, _, answer = decision.partition("=")
+    if ui.can_ask():
+        evidence = {} if answer else evidence_of(task, checked([task]).findings)
+        if item in evidence:
+            show_evidence(evidence[item])
+        show_disputes([dispute for dispute in standing_of(task).disputes if dispute.item == item])
+        answer = answer or ui.letter(f"Decision about {item}:", {"p": "pass", "f": "fail"})
+        reason = reason or ui.needed("Reason for the decision:")
+    reviewing.adjudicate(task, item, answer, reason, reviewer, checklist)
+    return show_agreement([task], checklist, output)
 
 
 def ask_reviewer(reviewer: str | None, asking: bool) -> str:
@@ -94,7 +134,6 @@ def _template(task: Path | None, checklist: Path | None) -> dict[str, Any]:
 
 
 def _one(task: Task, reviewer: str, checklist: Path | None, answers: Path | None, output: Format) -> int:
-    """Review one task, with the answers of a file or of the terminal."""
     from lmr_author.core.files import read_answers
     from lmr_author.core.task.reviews import path_of_reviewer
     from lmr_author.proof.validation.run import checked
@@ -243,7 +282,6 @@ class _TaskPage:
 
 
 def _show_earlier(earlier: Review | None, task: Task) -> None:
-    """Say that this person has reviewed the task before; the new review takes the place of the earlier one."""
     from lmr_author.core.task.state import reviewed_digest
 
     if earlier is None:

@@ -7,18 +7,25 @@ from typing import Annotated
 from typer import Argument
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import ImplementationOption, TaskOption, current_task, task_words
+from lmr_author.cli.options import (
+    ImplementationOption,
+    TaskOption,
+    current_task,
+    task_words,
+    text_or_file,
+)
 from lmr_author.core.errors import EXIT_CLEAN, UsageError
 
 
 def set_fields(
     fields: Annotated[
-        list[str] | None, Argument(metavar="FIELD=VALUE…", help="Without any, print the fields.")
+        list[str] | None,
+        Argument(metavar="FIELD=VALUE…", help="FIELD=@FILE reads a file; without any, print the fields."),
     ] = None,
     implementation: ImplementationOption = None,
     task: TaskOption = None,
 ) -> int:
-    """Change facts about paper, repository and category in info.json, without an editor."""
+    """Change the instruction, the category, and facts about paper and repository in info.json."""
     from lmr_author.authoring.new_task.fields import FIELDS, read_fields
     from lmr_author.authoring.new_task.fields import set_fields as change
 
@@ -40,7 +47,7 @@ def set_fields(
     which = ["--implementation", implementation] if implementation else []
     if undo and folder.reviews_folder.is_dir():
         ui.note("the evaluation still holds; a sign-off is about all of a task, and has to be given again")
-    if undo:
+    if undo and "\n" not in "".join(undo):
         ui.then("set", *undo, *which, *task_words(task), head="undo")
     ui.then("validate", *([folder.root] if task else []))
     return EXIT_CLEAN
@@ -50,4 +57,4 @@ def _pair(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals:
         raise UsageError(f"{text!r} is not FIELD=VALUE", "as in year=2023, or 'title=A Better Title'")
-    return name.strip(), value
+    return name.strip(), text_or_file(value, name) or ""

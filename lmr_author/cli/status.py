@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import Format, FormatOption, TasksArgument, default_tasks
+from lmr_author.cli.options import Format, FormatOption, PlaceOption, TasksArgument, all_named, default_tasks
 
 if TYPE_CHECKING:
+    from lmr_author.core.task import Task
     from lmr_author.release.reporting.status import Status
 
 GLUE = "\u00a0"
@@ -18,23 +19,30 @@ FEW = 3
 """Tasks whose status is shown in full; more are shown as a table."""
 
 
-def status(paths: TasksArgument = None, output: FormatOption = Format.text) -> int:
+def status(words: TasksArgument = None, task: PlaceOption = None, output: FormatOption = Format.text) -> int:
     """Show the state of each task by its records, and its next command; `validate` checks the tasks themselves."""
     from lmr_author.core.task import tasks_at
     from lmr_author.release.reporting.status import status_with, with_challenge
 
-    tasks = tasks_at(paths or [default_tasks()])
+    tasks = tasks_at(all_named(words, task) or [default_tasks()])
     statuses = []
     with ui.progress("reading") as progress:
-        for number, task in enumerate(tasks, 1):
-            progress(f"{number} of {len(tasks)} tasks: {task.name}")
-            statuses.append(with_challenge(task, status_with(task, None)))
+        for number, each in enumerate(tasks, 1):
+            progress(f"{number} of {len(tasks)} tasks: {each.name}")
+            statuses.append(with_challenge(each, status_with(each, None)))
     if output is Format.json:
         counts = Counter(each.state for each in statuses)
         ui.print_json({"tasks": [each.to_json() for each in statuses], "states": dict(counts)})
     else:
         show(statuses)
     return 0
+
+
+def show_next(task: Task, *, stderr: bool = True) -> None:
+    """Print the next command of a task, by its records."""
+    from lmr_author.release.reporting.status import status_with
+
+    ui.say(f"next: {status_with(task, None).next or 'lmr-author status'}", stderr=stderr, whole=True)
 
 
 def show(statuses: Sequence[Status]) -> None:
@@ -62,8 +70,9 @@ def _show_table(statuses: Sequence[Status]) -> None:
     numbers = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])
     ui.say(f"{len(statuses)} tasks: {numbers}", stderr=False)
     ui.say("by their records; `lmr-author validate` checks the tasks themselves", stderr=False)
-    if any(each.next for each in statuses):
-        ui.then("next", stderr=False)
+    following = next((each.next for each in statuses if each.next), "")
+    if following:
+        ui.say(f"next: {following}", stderr=False, whole=True)
 
 
 def _challenge_counts(status: Status) -> str:

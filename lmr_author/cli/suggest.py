@@ -50,7 +50,6 @@ def suggest(
 
 
 def _then(ranking: Suggestions, task: Path | None, repo: Path | None, paper: Path | None) -> None:
-    """Print the command for the best function that is not masked; for a repository, the one that makes a task."""
     if repo is not None:
         pdf = [paper] if paper and paper.suffix == ".pdf" else []
         ui.then("new-task", *pdf, "--repo", repo, stderr=False)

@@ -250,9 +250,19 @@ Check = Callable[[str], str]
 """Returns what is wrong with an answer, "" for nothing; the question is asked until there is nothing."""
 
 
-def can_ask(no_input: bool = False) -> bool:
-    """Return true where there is a person at a terminal to ask."""
-    return not no_input and sys.stdin.isatty() and sys.stderr.isatty()
+_asking = True
+"""False after ``--no-input``."""
+
+
+def allow_questions(allowed: bool) -> None:
+    """Set whether a person at a terminal may be asked, for the command that runs."""
+    global _asking
+    _asking = allowed
+
+
+def can_ask() -> bool:
+    """Return true where there is a person at a terminal who may be asked."""
+    return _asking and sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def require_person(there: bool, problem: str, hint: str) -> None:

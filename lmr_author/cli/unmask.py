@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import NoInputOption, TaskOption, current_task, task_words
+from lmr_author.cli.options import TaskOption, current_task
+from lmr_author.cli.status import show_next
 from lmr_author.core.errors import UsageError
 from lmr_author.core.texts import listed
 
@@ -22,7 +23,6 @@ def unmask(
     everything: Annotated[bool, Option("--all", help="Restore all that is masked.")] = False,
     force: Annotated[bool, Option("--force", help="Restore an edited file, too; keeps a copy.")] = False,
     task: TaskOption = None,
-    no_input: NoInputOption = False,
 ) -> int:
     """Restore masked functions byte for byte."""
     from lmr_author.authoring.masking import unmask as restore
@@ -33,7 +33,7 @@ def unmask(
     if everything and target is not None:
         raise UsageError("a target and --all are two answers", "give one of them")
     if target is None and not everything:
-        target = _ask(folder, no_input)
+        target = _ask(folder)
     result = restore(folder, target, Path.cwd(), force=force)
     for name in result.targets:
         ui.say(name, "restored", "green")
@@ -46,12 +46,11 @@ def unmask(
         ui.say(f"left {name} in authoring/removed/: {why}", indent=2)
     for name in result.moved:
         ui.say(f"kept {name} in authoring/removed/", indent=2)
-    ui.then("next", *task_words(task))
+    show_next(folder)
     return 0
 
 
-def _ask(task: Task, no_input: bool) -> str | None:
-    """Ask for one of the masked functions; None for all. Raises UsageError where nobody can be asked."""
+def _ask(task: Task) -> str | None:
     from lmr_author.authoring.masking import masked_names
 
     names = masked_names(task)
@@ -59,7 +58,7 @@ def _ask(task: Task, no_input: bool) -> str | None:
         return None  # which is an error with a hint of its own
     quoted = listed(list(map(shlex.quote, names)), 8)
     hint = f"name one, or pass --all; masked: {quoted}"
-    ui.require_person(ui.can_ask(no_input), "no target given", hint)
+    ui.require_person(ui.can_ask(), "no target given", hint)
     labels = {name: f"{name}  {remark}".rstrip() for name, remark in names.items()}
     if len(names) > 1:
         labels[""] = f"all of them ({len(names)})"

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import ReasonOption, TasksArgument, default_tasks
+from lmr_author.cli.options import (
+    PlaceOption,
+    ReasonOption,
+    TasksArgument,
+    all_named,
+    complete_check,
+    default_tasks,
+)
+from lmr_author.cli.status import show_next
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS
 from lmr_author.core.task import Severity
 
@@ -29,11 +37,19 @@ class ReportFormat(StrEnum):
 
 
 def validate(
-    paths: TasksArgument = None,
+    words: TasksArgument = None,
     select: Annotated[
-        list[str] | None, Option(help="Only these checks: LMR401, or LMR4 for a group.")
+        list[str] | None,
+        Option(
+            metavar="CODE",
+            autocompletion=complete_check,
+            help="Only these checks: LMR401, or LMR4 for a group.",
+        ),
     ] = None,
-    ignore: Annotated[list[str] | None, Option(help="Without these checks.")] = None,
+    ignore: Annotated[
+        list[str] | None,
+        Option(metavar="CODE", autocompletion=complete_check, help="Without these checks."),
+    ] = None,
     severity: Annotated[Severity, Option(help="The least severity that counts.")] = Severity.NOTE,
     accept: Annotated[
         list[str] | None, Option(metavar="CODE[:PATH]", help="Accept a finding, with --reason.")
@@ -46,6 +62,7 @@ def validate(
     jobs: Annotated[
         int | None, Option("--jobs", "-j", min=1, help="Processes; by default one per processor.")
     ] = None,
+    task: PlaceOption = None,
 ) -> int:
     """Check tasks statically: report every defect that can be seen without running anything."""
     from lmr_author.core.task import tasks_at
@@ -54,6 +71,7 @@ def validate(
     from lmr_author.proof.validation.run import validate as run_checks
 
     checks = select_checks(select or (), ignore or ())
+    paths = all_named(words, task)
     tasks = tasks_at(paths or [default_tasks()])
 
     def run() -> Report:
@@ -73,13 +91,13 @@ def validate(
     report = report.at_least(severity)
     _print(report, output)
     if output is ReportFormat.text and report.clean:  # otherwise the findings end with what to do
-        _then(tasks, paths or [])
+        _then(tasks, paths)
     return EXIT_CLEAN if report.clean else EXIT_FINDINGS
 
 
 def _then(tasks: Sequence[Task], paths: Sequence[Path]) -> None:
     if len(tasks) == 1:
-        ui.then("next", *ui.repeated("--task", paths), stderr=False)
+        show_next(tasks[0], stderr=False)
     else:
         ui.then("status", *paths, stderr=False)
 

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import Format, FormatOption, NoInputOption, TaskOption, current_task
+from lmr_author.cli.options import Format, FormatOption, TaskOption, current_task
+from lmr_author.cli.status import show_next
 from lmr_author.core import locks
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, NotATaskError, UsageError
 
 if TYPE_CHECKING:
     from lmr_author.authoring.vetting.questions import VettingAnswer
     from lmr_author.authoring.vetting.vet import VetOptions, Vetting
+    from lmr_author.core.task import Task
 
 BECAUSE = "yes, and say why"
 _STATES = {"accepted": "green", "rejected": "bold red", "open": "yellow"}
@@ -37,7 +39,6 @@ def vet(
     override_licence: Annotated[str, Option(help="Why a forbidding licence is no obstacle.")] = "",
     offline: Annotated[bool, Option("--offline", help="Use no network service.")] = False,
     output: FormatOption = Format.text,
-    no_input: NoInputOption = False,
 ) -> int:
     """Vet a paper and its repository by the benchmark's criteria, with the evidence beside each question."""
     from lmr_author.authoring.vetting import vet as vetting_room
@@ -45,16 +46,16 @@ def vet(
 
     new_answers = vetting_room.read_answers(answers) if answers else {}
     new_answers.update(_read_answers(answer or []))
-    asking = ui.can_ask(no_input) and output is Format.text
+    asking = ui.can_ask() and output is Format.text
     vetting_room.require_local(paper, repo)
-    options, path, of_task = _options(paper, repo, repo_url, task, asking=asking)
+    options, path, folder = _options(paper, repo, repo_url, task, asking=asking)
     options, path = replace(options, offline=offline), out or path
     # From reading the answers to writing them: two at once would lose those of the first.
-    with locks.held(path.parent.parent) if of_task and out is None else nullcontext():
+    with locks.held(path.parent.parent) if folder and out is None else nullcontext():
         stored, override = vetting_room.stored_answers(path)
         with ui.progress("gathering evidence") as progress:
             vetting = vetting_room.gather(options, progress)
-        if (paper is not None or not of_task) and (stored or override):
+        if (paper is not None or not folder) and (stored or override):
             vetting_room.require_same_paper(path, vetting)
         vetting = vetting_room.with_answers(vetting, stored | new_answers, override_licence or override)
         if output is Format.text:
@@ -67,17 +68,18 @@ def vet(
     else:
         if not asking:
             _show_questions(vetting)
-        _show_verdict(vetting, options, path, of_task=of_task)
+        _show_verdict(vetting, options, path, folder)
     return EXIT_CLEAN if vetting.verdict.status == ACCEPTED else EXIT_FINDINGS
 
 
 def _options(
     paper: str | None, repo: str | None, repo_url: str | None, task: Path | None, *, asking: bool
-) -> tuple[VetOptions, Path, bool]:
-    """Return what to vet, the file of the answers, and whether it is a task's."""
+) -> tuple[VetOptions, Path, Task | None]:
+    """Return what to vet, the file of the answers, and the task that it is about, if any."""
     from lmr_author.authoring.vetting import vet as vetting_room
 
-    options, path, of_task = vetting_room.VetOptions(paper or ""), Path("vetting.json"), False
+    options, path = vetting_room.VetOptions(paper or ""), Path("vetting.json")
+    folder: Task | None = None
     if task is not None or paper is None:
         try:
             folder = current_task(task)
@@ -92,16 +94,15 @@ def _options(
             paper = ui.path("Paper (PDF file, URL or arXiv id):", check=new_task.paper_problem)
             repo = repo or new_task.ask_repository()
         else:
-            options, path, of_task = vetting_room.options_of_task(folder), folder.vetting_path, True
+            options, path = vetting_room.options_of_task(folder), folder.vetting_path
     if repo is not None:
         options = replace(options, repo=repo, repo_url="")
     if repo_url:
         options = replace(options, repo_url=repo_url)
-    return replace(options, paper=paper or options.paper), path, of_task
+    return replace(options, paper=paper or options.paper), path, folder
 
 
 def _read_answers(texts: list[str]) -> dict[str, VettingAnswer]:
-    """Return ``NAME=yes|no|unsure[: WHY]`` as answers."""
     from lmr_author.authoring.vetting.questions import read_answer
 
     answers = {}
@@ -168,7 +169,6 @@ def _line(name: str, answer: VettingAnswer) -> str:
 
 
 def _show_sources(vetting: Vetting) -> None:
-    """Print the paper and its repository, and the sources without evidence."""
     ui.say(vetting.repository or "no repository", vetting.paper, "bold")
     for source in vetting.sources:
         if source.status != "answered":
@@ -185,7 +185,6 @@ def _show_evidence(vetting: Vetting, name: str) -> None:
 
 
 def _show_questions(vetting: Vetting) -> None:
-    """Print every question with its evidence and its answer."""
     from lmr_author.authoring.vetting.questions import QUESTIONS, VettingAnswer
 
     for name, question in QUESTIONS.items():
@@ -195,20 +194,19 @@ def _show_questions(vetting: Vetting) -> None:
         ui.say(f"{question} {answer.answer or 'open'}{why}", indent=2)
 
 
-def _show_verdict(vetting: Vetting, options: VetOptions, path: Path, *, of_task: bool) -> None:
-    """Print the verdict with its reasons, and the next command."""
+def _show_verdict(vetting: Vetting, options: VetOptions, path: Path, task: Task | None) -> None:
     result = vetting.verdict
     ui.say("")
     ui.say(f"(stored in {path})", result.status, _STATES[result.status])
     for reason in result.reasons:
         ui.say(reason, indent=2)
     named = []
-    if not of_task:
+    if task is None:
         named.append(options.paper)
         if options.repo:
             named += ["--repo", options.repo]
-    if result.status == "accepted" and of_task:
-        ui.then("next")
+    if result.status == "accepted" and task is not None:
+        show_next(task)
     elif result.status == "accepted":
         ui.then("new-task", *named, "--vetting", path)
     elif result.status == "open":

@@ -13,7 +13,9 @@ import pytest
 import lmr_author
 from lmr_author.cli.app import ENV_COMMANDS, VERBS, command, run
 from lmr_author.cli.commands import read_examples
+from lmr_author.core.errors import UsageError
 from tests.cli.program import ENVIRONMENT, lmr, succeed
+from tests.support import make_task
 
 HEAVY = (
     "docker", "pymupdf", "fitz", "libcst", "git", "jsonschema", "httpx", "numpy", "jinja2", "rich",
@@ -53,6 +55,34 @@ def test_every_command_has_help_with_two_examples_that_parse(
     assert all(" ".join(f"lmr-author {name} {words}".split()) in shown for words in examples)
     assert not re.search(r"<[a-z]|\[\[|…\.\.\.|range>", out), "names of Python types"
     assert [line for line in out.partition("Examples:")[0].splitlines() if len(line) > 80] == []
+
+
+WITHOUT_TASK = {"demo", "new-task", "explain", "make", "analyze"}
+"""Verbs that are not about tasks which are there."""
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_takes_a_task_in_one_way_and_asks_nothing_where_told(name: str) -> None:
+    group, _, one = name.partition(" ")
+    made = command(group).load(one) if one else command(name)
+    known = {option: param for param in made.params for option in param.opts}
+    assert known["--no-input"].is_flag
+    assert ("--task" in known and "-t" in known) == (name not in WITHOUT_TASK)
+
+
+def test_a_task_is_named_by_a_word_or_by_the_option(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task = make_task(tmp_path)
+    shown = []
+    for words in (["status", str(task.root)], ["status", "-t", str(task.root), "--no-input"]):
+        assert run(words) == 0
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1] and task.name in shown[0]
+    assert run(["suggest", "--no-input", "--task", str(task.root)]) == 0
+    with pytest.raises(UsageError, match="two tasks are named") as raised:
+        run(["review", str(task.root), "--task", str(tmp_path)])
+    assert raised.value.hint == "name one"
 
 
 def test_version_is_the_packages(tmp_path: Path) -> None:

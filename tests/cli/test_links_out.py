@@ -17,12 +17,10 @@ TARGET = "prefopt/losses.py::rating_margin_loss"
 OUT = "../../out"
 VERBS = [
     ("status",),
-    ("next",),
     ("validate",),
     ("evaluate", "--sandbox", "local"),
     ("unmask", TARGET),
     ("mask", "train.py::main", "--no-input"),
-    ("instruct", "--text", "x"),
     ("set", "year=2020"),
     ("record", TARGET, "--force", "--no-input", "--", "python", "train.py"),
     ("suggest",),
@@ -32,7 +30,7 @@ VERBS = [
     ("env", "dockerfile", "--force"),
     ("env", "build"),
     ("env", "local"),
-    ("score", "--candidate", "train.py", "--reviewer", "ada", "--no-input"),
+    ("judge", "--by-hand", "--candidate", "train.py", "--reviewer", "ada", "--no-input"),
     ("review", "--reviewer", "ada", "--answers", "../../answers.json"),
     ("report", "--html", "../../page.html"),
     ("export", ".", "--force", "--to", "agent", "--out", OUT),

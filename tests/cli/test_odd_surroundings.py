@@ -37,7 +37,6 @@ RUNS = {
     "env local --with nothing==1.0": 3,
     "suggest": 0,
     "mask tailcon/train.py::fit --no-input": 0,
-    "instruct --text 'Implémente-la …'": 1,
     f"unmask {TARGET}": 0,
     "record -- python missing.py": 3,
     "validate": 0,
@@ -46,16 +45,15 @@ RUNS = {
     "evaluate --implementation 7": 2,
     "accept --mutant 0000aaaa --reason none": 2,
     "challenge --answers ../../nothing": 3,
-    "set": 0,
+    "set 'instruction=Implémente-la …'": 0,
     "judge --predictions ../../predictions.jsonl --out ../../results": 0,
     "review --template": 0,
-    "adjudicate --reviewer Ann": 2,
+    "review --decide core=pass --reviewer Ann": 2,
+    "review --agreement": 0,
     "make ../../nothing --out ../../made": 3,
-    "recipe . --out ../../recipes": 0,
-    "agreement": 0,
-    "score --results": 0,
+    "make --write . --out ../../recipes": 0,
+    "judge --by-hand --results": 0,
     "status": 0,
-    "next --show": 0,
     "report --html ../../page.html": 0,
     "export . --unreviewed --to agent --out ../../bundles": 0,
     "export . --unreviewed --to huggingface --out ../../dataset": 0,
@@ -110,14 +108,14 @@ def test_nothing_is_printed_into_a_file_that_took_the_number_of_a_closed_stream(
 
 
 @pytest.mark.parametrize(
-    "run", [f"unmask {TARGET}", "instruct --text 'Implémente-la …'", "record -- python missing.py"]
+    "run", [f"unmask {TARGET}", "set 'instruction=Implémente-la …'", "record -- python missing.py"]
 )
 def test_a_full_stderr_changes_nothing(run: str, folder: Path) -> None:
     assert lmr_forked(*shlex.split(run), cwd=folder / TASK, full=("err",)).code == RUNS[run]
 
 
 def test_a_full_stdout_is_an_error(folder: Path) -> None:
-    for run in ("--version", "mask --help", "explain", "validate", "validate --format json", "next --show"):
+    for run in ("--version", "mask --help", "explain", "validate", "validate --format json"):
         done = lmr_forked(*shlex.split(run), cwd=folder / TASK, full=("out",))
         assert_ended_well(run, done)
         assert done.code == 3 and "No space left" in done.err, run
@@ -134,13 +132,13 @@ def test_ascii_and_names_that_are_not_utf_8(run: str, folder: Path) -> None:
     # A name that cannot be printed is a finding (LMR704).
     assert done.code == (1 if run.split()[0] in ("validate", "export") else RUNS[run]), done.err
     # A help is printed by click, in UTF-8; `next --show` is for $(…), with the bytes of the name.
-    assert (done.out + done.err).isascii() or run in ("mask --help", "next --show")
+    assert (done.out + done.err).isascii() or run == "mask --help"
 
 
 def test_arguments_where_python_reads_no_utf_8(folder: Path) -> None:
     away = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    done = lmr("instruct", "--text", "Implémente-la …", cwd=folder / TASK, env=away)
-    assert_ended_well("instruct", done)
+    done = lmr("set", "instruction=Implémente-la …", cwd=folder / TASK, env=away)
+    assert_ended_well("set", done)
     assert done.code == 3 and "UTF-8" in done.err
 
 

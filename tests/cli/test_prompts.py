@@ -110,7 +110,7 @@ def test_each_mutant_is_asked_for_a_sentence_of_its_own(keys: PipeInput, tmp_pat
 def test_nothing_ticked_says_how_to_tick(
     keys: PipeInput, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(ui, "can_ask", lambda _: True)
+    monkeypatch.setattr(ui, "can_ask", lambda: True)
     task = make_task(tmp_path)
     state = State.of(task)
     detail = GateDetail(made=3, survivors=(Survivor("0a", 3, "constant", "-    y = 1\n+    y = 2"),))
@@ -213,13 +213,15 @@ def test_unmask_without_a_target_asks_which(
     before = (task.root / "small-repo/pkg/losses.py").read_bytes()
     names = ("pkg/losses.py::hinge", "pkg/losses.py::Meter.add", "pkg/losses.py::Meter.each")
     mask(task, MaskOptions(names, category=CATEGORIES[0]), task.root)
-    monkeypatch.setattr(ui, "can_ask", lambda no_input: not no_input)
+    monkeypatch.setattr(ui, "can_ask", lambda: True)
     keys.send_text(DOWN + ENTER)
     assert unmask(task=task.root) == 0
     assert [str(one.target) for one in task.load().implementations] == [names[0], names[2]]
+    monkeypatch.setattr(ui, "can_ask", lambda: False)
     with pytest.raises(UsageError, match="no target") as caught:
-        unmask(task=task.root, no_input=True)
+        unmask(task=task.root)
     assert names[0] in caught.value.hint and "--all" in caught.value.hint
+    monkeypatch.setattr(ui, "can_ask", lambda: True)
     keys.send_text(DOWN + DOWN + ENTER)
     assert unmask(task=task.root) == 0
     assert (task.root / "small-repo/pkg/losses.py").read_bytes() == before

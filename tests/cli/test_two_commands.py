@@ -14,6 +14,7 @@ import yaml
 
 from lmr_author.cli.app import ENV_COMMANDS, VERBS
 from lmr_author.core.locks import held
+from lmr_author.proof.evaluation.accepting import every_mutant
 from lmr_author.release.review.checklist import template
 from tests.cli.program import finish, lmr_forked, snapshot, start, wait_for
 from tests.pipeline import ADD, HINGE, only_hinge
@@ -27,10 +28,10 @@ READING = {
     "validate": ("validate",),
     "report": ("report", "--html", "../page.html"),
     "export": ("export", ".", "--to", "agent", "--out", "../../out", "--force"),
-    "next": ("next", "--show"),
-    "agreement": ("agreement",),
+    "review": ("review", "--agreement"),
+    "judge": ("judge", "--by-hand", "--results"),
+    "set": ("set",),
     "env detect": ("env", "detect"),
-    "instruct": ("instruct", "--draft"),
     "env lock": ("env", "lock", "--dry-run", "--timeout", "1"),
     "env dockerfile": ("env", "dockerfile", "--dry-run"),
 }
@@ -38,22 +39,22 @@ READING = {
 WRITING = {
     "mask": ("mask", ADD, "--no-input"),
     "unmask": ("unmask", HINGE),
-    "instruct": ("instruct", "--text", "Implement the loss.", "--no-input"),
-    "set": ("set", "category=Evaluation Metrics"),
+    "set": ("set", "category=Evaluation Metrics", "instruction=Implement the loss."),
     "record": ("record", HINGE, "--no-input", "--", "python", "run.py"),
     "evaluate": ("evaluate",),
     "challenge": ("challenge", "--answers", ".."),
-    "accept": ("accept", "--mutant", "1", "--reason", "it is equal on every input"),
-    "adjudicate": ("adjudicate", "--item", "core=pass", "--reviewer", "Ann", "--reason", "it is"),
+    "accept": ("accept", "--mutant", "ID", "--reason", "it is equal on every input"),
+    "review --decide": ("review", "--decide", "core=pass", "--reviewer", "Ann", "--reason", "it is"),
     "validate": ("validate", "--accept", "LMR201", "--reason", "it has none"),
     "review": ("review", "--reviewer", "Ann", "--answers", "../answers.yaml"),
-    "score": (
-        "score",
+    "judge": (
+        "judge",
+        "--by-hand",
         "--candidate",
         "../answer.py",
         "--reviewer",
         "Ann",
-        "--score",
+        "--grade",
         GRADE,
         "--reason",
         "why",
@@ -62,13 +63,13 @@ WRITING = {
     "env lock": ("env", "lock", "--timeout", "1"),
     "env dockerfile": ("env", "dockerfile", "--force"),
 }
-ELSEWHERE = {"demo", "judge", "make", "recipe", "new-task", "analyze", "env local", "env build"}
+ELSEWHERE = {"demo", "make", "new-task", "analyze", "env local", "env build"}
 """Verbs that write into no task that was there before; and one that needs Docker."""
 
 
 def test_every_verb_is_known_to_write_or_not() -> None:
     verbs = {*VERBS, *(f"env {name}" for name in ENV_COMMANDS)} - {"env"}
-    assert verbs == {*READING, *WRITING, *ELSEWHERE}
+    assert verbs == {*READING, *WRITING, *ELSEWHERE} - {"review --decide"}
 
 
 def test_two_masks_at_once_are_both_in_info_json(tmp_path: Path) -> None:
@@ -86,9 +87,11 @@ def test_verbs_that_write_wait_and_say_so(tmp_path: Path) -> None:
     task = only_hinge(tmp_path)
     (tmp_path / "answers.yaml").write_text(yaml.safe_dump(template()))
     (tmp_path / "answer.py").write_text("def hinge(x, margin=1.0):\n    return 0.0\n")
-    before = snapshot(task.root)
+    before, (_, mutant) = snapshot(task.root), every_mutant(task)[0]
     with held(task.root):
-        waiting = {verb: start(*arguments, cwd=task.root) for verb, arguments in WRITING.items()}
+        waiting = {}
+        for verb, words in WRITING.items():
+            waiting[verb] = start(*(mutant.id if word == "ID" else word for word in words), cwd=task.root)
         for process in waiting.values():
             wait_for(lambda process=process: _waits(process.pid) or process.poll() is not None)  # type: ignore[misc]
             process.send_signal(signal.SIGINT)

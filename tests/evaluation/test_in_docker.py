@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from lmr_author.authoring.masking import MaskOptions, mask
-from lmr_author.cli.demo_steps import DemoHooks, demo
-from lmr_author.core.task import GateResult, GateStatus, Task
+from lmr_author.cli.app import main
+from lmr_author.core.task import GateStatus, Task, evaluation
 from lmr_author.proof.evaluation.evaluate import EvaluateOptions, evaluate
 from lmr_author.runtime.environment.where import Where
 from lmr_author.runtime.sandbox import image_tag
@@ -83,13 +83,11 @@ def _commands(client: Any, task: Task) -> list[str]:
 
 
 def test_the_demo_holds_in_docker_and_a_broken_dockerfile_does_not(tmp_path: Path, base: str) -> None:
-    gates: list[GateResult] = []
-    hooks = DemoHooks(ignore, ignore, ignore, gates.append)
-    result = demo(tmp_path / "demo", Where("docker", base_image=base), hooks)
-    assert [(gate.gate, gate.message) for gate in gates if gate.status is not GateStatus.PASSED] == []
-    assert result.evaluation.record.kind == "docker"
-    assert result.findings == ()
-    task = result.task
+    assert main(["demo", "--dir", str(tmp_path / "demo"), "--sandbox", "docker", "--base-image", base]) == 0
+    task = Task(tmp_path / "demo" / "tasks" / "1-margin-focal-contrast")
+    record = evaluation.load(task)
+    assert record is not None and record.kind == "docker"
+    assert [(gate.gate, gate.message) for gate in record.gates if gate.status is not GateStatus.PASSED] == []
     assert left_of(task) == []
 
     task.dockerfile.write_text(task.dockerfile.read_text() + "\nRUN no-such-program --at all\n")

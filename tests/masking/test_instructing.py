@@ -9,12 +9,13 @@ import pytest
 from lmr_author.authoring.masking import instruction as mask_instruction
 from lmr_author.authoring.masking.body import MaskNotes
 from lmr_author.authoring.masking.instruction import draft_instruction
+from lmr_author.authoring.new_task.fields import set_fields
 from lmr_author.cli.app import main
 from lmr_author.core import code
 from lmr_author.core.task import Target
 from lmr_author.proof.checks.instruction import GAP
+from lmr_author.proof.validation.run import select_checks, validate
 from tests import example as example_task
-from tests import example as example_texts
 
 MODULE = b'''
 class Scorer:
@@ -71,32 +72,36 @@ def test_without_a_docstring_the_signature_speaks() -> None:
     assert "May be ignored: `rest`, `more`." in text
 
 
-def test_the_command_drafts_sets_and_checks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_instruction_is_set_and_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     task = example_task.write(tmp_path)
-    base = ["instruct", "--task", str(task.root), "--no-input"]
-    assert main([*base, "--draft"]) == 0
-    draft = capsys.readouterr().out.strip()
-    assert draft.startswith("Implement the function `pairwise_loss` in `ranking/losses.py`")
-    assert task.load().implementations[0].instruction == example_texts.INSTRUCTION
-
-    assert main([*base, "--use-draft"]) == 0
-    assert task.load().implementations[0].instruction == draft
-    quoting = "Implement `pairwise_loss`: it returns sum(penalties) / len(penalties) and passes the tests."
-    assert main([*base, "--text", quoting]) == 1
-    said = capsys.readouterr().err
-    assert "LMR607" in said and "LMR604" in said
-    assert main([*base, "--text", " "]) == 2
-    assert main([*base, "--implementation", "4"]) == 2
-    assert main([*base, "--text", "x", "--use-draft"]) == 2
+    base = ["set", "--task", str(task.root)]
+    text = tmp_path / "instruction.txt"
+    text.write_text(
+        "Implement `pairwise_loss` in `ranking/losses.py`,\nas section 3 of the paper describes it.\n"
+    )
+    assert main([*base, f"instruction=@{text}"]) == 0
+    assert task.load().implementations[0].instruction == text.read_text().strip()
+    before = task.info_path.read_bytes()
+    for refused in ("instruction=", "instruction= ", "instruction=@missing.txt"):
+        assert main([*base, refused]) == 2
+    assert main([*base, "--implementation", "4", "instruction=Implement it."]) == 2
+    assert task.info_path.read_bytes() == before
+    assert main([*base, "instruction=Implement it: it returns sum(penalties) / len(penalties)."]) == 0
+    capsys.readouterr()
+    assert main(["validate", str(task.root), "--select", "LMR6"]) == 1
+    assert "LMR607" in capsys.readouterr().out
 
 
 def test_every_draft_keeps_the_rules(tmp_path: Path) -> None:
     task = example_task.write(tmp_path)
     raw = {"implementations": example_task.second_implementation()}
     task.save(type(task.load()).from_json({**task.load_raw(), **raw}))
-    for one in task.load().implementations:
-        mask_instruction.set_instruction(task, one, mask_instruction.draft_for(task, one))
-        assert mask_instruction.broken_rules(task, one.index) == ()
+    info = task.load()
+    for one in info.implementations:
+        golden = code.Module.parse(task.golden(one).read_bytes(), one.golden_file)
+        draft = mask_instruction.drafted(task, info, one.goal_file, code.find(golden, one.target), None)
+        set_fields(task, {"instruction": draft}, one.index)
+    assert validate([task], select_checks(select=["LMR6"])).findings == ()
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def test_every_field_can_be_changed_and_put_back(task: Task) -> None:
     new = {
         "title": "A Better Title", "authors": "Jane Doe; Kim Li", "year": "2019", "venue": "ACL 2019",
         "paper_url": "https://x.org/p", "paper_license": "CC-BY-4.0", "repo_url": "https://x.org/r", "license": "ISC",
-        "category": "Data Augmentation", "retrieval": "train.py",
+        "category": "Data Augmentation", "retrieval": "train.py", "instruction": "Implement the loss of the paper.",
     }  # fmt: skip
     assert set(new) == set(FIELDS) == set(old)
     changes = set_fields(task, new)

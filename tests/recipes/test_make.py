@@ -184,7 +184,7 @@ def test_own_code_claims_no_commit_and_no_origin(place: Path) -> None:
     assert "repo_commit" not in json.loads(task.info_path.read_text())
     doubts = evidence_of(task, ())["core"].doubts
     assert "no published commit has this code" in doubts
-    said, hint = refuse(3, "recipe", "tasks/1-small", "--out", "again", cwd=place)
+    said, hint = refuse(3, "make", "--write", "tasks/1-small", "--out", "again", cwd=place)
     assert "repository.files" in said and "published commit" in hint
 
 
@@ -211,7 +211,7 @@ def test_the_recipe_of_a_patched_task_makes_it_again_while_another_fails(own: Pa
     shutil.copyfile(source / "driver.py", own / "tasks" / "driver.py")
     _, mutant = every_mutant(task)[0]
     succeed("accept", "tasks/1-small", "--mutant", mutant.id, "--reason", "it is only for the test", cwd=own)
-    succeed("recipe", "tasks/1-small", "--out", "again/1-small", cwd=own)
+    succeed("make", "--write", "tasks/1-small", "--out", "again/1-small", cwd=own)
     written = read(own / "again" / "1-small").recipe.repository
     assert written.remove == part.remove != () and written.patch_reason == REASON
     assert (own / "again" / "1-small" / written.patch).read_text() == PATCH

@@ -1,4 +1,4 @@
-"""``next`` runs what ``status`` names."""
+"""The next command of a task: ``status`` names it, and other verbs end with it."""
 
 from __future__ import annotations
 
@@ -67,21 +67,19 @@ def test_survivors_alone_are_not_evaluated_again(evaluated: Task, failed: list[s
     assert status_with(evaluated, ()).next.startswith(f"lmr-author {verb} ")
 
 
-def test_it_runs_what_status_names_and_shows_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_verbs_end_with_the_command_that_status_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     task = make_task(tmp_path)
-    base = ["next", "--task", str(task.root)]
-    assert main(base) == 2
-    told = capsys.readouterr().err
-    assert f"$ lmr-author mask --task {task.root}" in told and "name one: lmr-author mask" in told
     mask(task, MaskOptions((HINGE,)), task.root)
-    assert main([*base, "--show"]) == 0
-    assert capsys.readouterr().out.strip() == f"lmr-author record {HINGE} --task {task.root}"
-    assert main(base) == 2
-    assert "-- python driver.py" in capsys.readouterr().err
+    for verb in ("status", "evaluate"):
+        main([verb, "--task", str(task.root)])
+        assert f"next: lmr-author record {HINGE} --task {task.root}\n" in capsys.readouterr().out
+    assert main(["unmask", HINGE, "--task", str(task.root)]) == 0
+    assert f"next: lmr-author mask --task {task.root}\n" in capsys.readouterr().err
 
 
-def test_a_damaged_task_is_validated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_damaged_task_is_validated(tmp_path: Path) -> None:
     task = make_task(tmp_path)
     task.info_path.write_text("{")
-    assert main(["next", "--task", str(task.root)]) == 1
-    assert f"$ lmr-author validate {task.root}" in capsys.readouterr().err
+    assert status_with(task, None).next == f"lmr-author validate {task.root}"

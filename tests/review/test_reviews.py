@@ -21,7 +21,7 @@ from tests.review.reviewing import run, said
 def test_answers_stay_hidden_until_all_are_in(task: Task, capsys: pytest.CaptureFixture[str]) -> None:
     said(task, "ada", no_leak="fail")
     said(task, "bo")
-    code, shown = run(capsys, "agreement", task.root)
+    code, shown = run(capsys, "review", task.root, "--agreement")
     assert code == 0
     assert "waiting" in shown and "1 more review is needed" in shown
     assert "because" not in shown and "no-leak" not in shown
@@ -30,7 +30,7 @@ def test_answers_stay_hidden_until_all_are_in(task: Task, capsys: pytest.Capture
     assert not hidden.rows and not hidden.open and len(hidden.stored) == 2
 
     said(task, "cy")
-    code, shown = run(capsys, "agreement", task.root)
+    code, shown = run(capsys, "review", task.root, "--agreement")
     assert code == 1
     assert "disputed no-leak" in shown and "ada fail: because" in shown and "Fleiss" in shown
     _, answers = report_records.reviews(task).rows[0]
@@ -58,7 +58,7 @@ def test_reviews_hold_until_the_task_changes(task: Task) -> None:
 def test_a_dispute_is_settled_by_a_decision_with_a_reason(
     task: Task, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    decide = ("adjudicate", task.root, "--item", "core=pass", "--reviewer", "dee")
+    decide = ("review", task.root, "--decide", "core=pass", "--reviewer", "dee")
     said(task, "ada", core="fail")
     code, shown = run(capsys, *decide, "--reason", "section 3")
     assert code == 2 and "2 more reviews are needed" in shown

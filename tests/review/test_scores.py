@@ -9,7 +9,7 @@ import pytest
 from prompt_toolkit.input import PipeInput
 
 from lmr_author.cli.app import main
-from lmr_author.cli.score import ask_each
+from lmr_author.cli.by_hand import ask_each
 from lmr_author.core import files
 from lmr_author.core.code import Module, find
 from lmr_author.core.errors import UsageError
@@ -21,14 +21,14 @@ from tests.cli.program import validate_with
 
 def graded(task: Task, candidate: Path, person: str, grade: str) -> int:
     """Grade a candidate by flags."""
-    return main(["score", str(task.root), "--candidate", str(candidate), "--reviewer", person,
-                 "--score", grade, "--reason", "read it"])  # fmt: skip
+    return main(["judge", str(task.root), "--by-hand", "--candidate", str(candidate), "--reviewer", person,
+                 "--grade", grade, "--reason", "read it"])  # fmt: skip
 
 
 def results(capsys: pytest.CaptureFixture[str], task: Task) -> dict[str, object]:
     """What is shown of the grades."""
     capsys.readouterr()
-    assert main(["score", str(task.root), "--results", "--format", "json"]) == 0
+    assert main(["judge", str(task.root), "--by-hand", "--results", "--format", "json"]) == 0
     found: dict[str, object] = json.loads(capsys.readouterr().out)
     return found
 
@@ -69,11 +69,11 @@ def test_agreement_over_candidates_and_a_changed_golden_ends_it(task: Task, tmp_
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--score", "good", "--reason", "x"], "unknown grade 'good'"),
-        (["--score", "logically-correct"], "needs a justification"),
-        ([], "no score given"),
+        (["--grade", "good", "--reason", "x"], "'good' is not one of"),
+        (["--grade", "logically-correct"], "needs a justification"),
+        ([], "no grade given"),
         (
-            ["--score", "logically-correct", "--reason", "x", "--implementation", "7"],
+            ["--grade", "logically-correct", "--reason", "x", "--implementation", "7"],
             "there is no implementation 7",
         ),
     ],
@@ -83,7 +83,7 @@ def test_wrong_grades(
 ) -> None:
     one = tmp_path / "a.py"
     one.write_text("x = 1\n")
-    call = ["score", str(task.root), "--candidate", str(one), "--reviewer", "ada", "--no-input"]
+    call = ["judge", str(task.root), "--by-hand", "--candidate", str(one), "--reviewer", "ada", "--no-input"]
     assert main([*call, *arguments]) == 2
     assert said in capsys.readouterr().err
     assert not task.scores_folder.exists()
@@ -109,7 +109,16 @@ def listed(
 ) -> list[dict[str, str]]:
     """The answers that wait for a person's grade."""
     capsys.readouterr()
-    call = ["score", str(task.root), "--predictions", str(predictions), "--reviewer", person, "--list"]
+    call = [
+        "judge",
+        str(task.root),
+        "--by-hand",
+        "--predictions",
+        str(predictions),
+        "--reviewer",
+        person,
+        "--list",
+    ]
     assert main([*call, "--format", "json"]) == 0
     waiting: list[dict[str, str]] = json.loads(capsys.readouterr().out)["waiting"]
     return waiting
@@ -134,7 +143,7 @@ def test_answers_of_models_are_graded_without_their_names(
         }  # fmt: skip
         file = tmp_path / f"{person}.json"
         file.write_text(json.dumps(grades))
-        call = ["score", str(task.root), "--predictions", str(predictions), "--reviewer", person]
+        call = ["judge", str(task.root), "--by-hand", "--predictions", str(predictions), "--reviewer", person]
         assert main([*call, "--grades", str(file), "--no-input"]) == 0
         assert listed(capsys, task, predictions, person) == []
         stored = files.read_json(task.scores_folder / f"{person}.json")
@@ -142,7 +151,18 @@ def test_answers_of_models_are_graded_without_their_names(
         assert not any(name in json.dumps(stored) for name in ("gpt", "claude", "llama"))
 
     assert (
-        main(["score", str(task.root), "--results", "--predictions", str(predictions), "--format", "json"])
+        main(
+            [
+                "judge",
+                str(task.root),
+                "--by-hand",
+                "--results",
+                "--predictions",
+                str(predictions),
+                "--format",
+                "json",
+            ]
+        )
         == 0
     )
     found = json.loads(capsys.readouterr().out)
@@ -153,7 +173,16 @@ def test_answers_of_models_are_graded_without_their_names(
 
 
 def test_answers_of_one_model_only(task: Task, predictions: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    call = ["score", str(task.root), "--predictions", str(predictions), "--reviewer", "ada", "--list"]
+    call = [
+        "judge",
+        str(task.root),
+        "--by-hand",
+        "--predictions",
+        str(predictions),
+        "--reviewer",
+        "ada",
+        "--list",
+    ]
     assert main([*call, "--model", "llama"]) == 0
     assert "2 answers wait" in capsys.readouterr().err
     assert main([*call, "--model", "nobody"]) == 2
@@ -179,7 +208,16 @@ def test_wrong_files_of_grades_store_nothing(
     said: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    call = ["score", str(task.root), "--predictions", str(predictions), "--reviewer", "ada", "--no-input"]
+    call = [
+        "judge",
+        str(task.root),
+        "--by-hand",
+        "--predictions",
+        str(predictions),
+        "--reviewer",
+        "ada",
+        "--no-input",
+    ]
     if grades is not None:
         (tmp_path / "g.json").write_text(grades)
         call += ["--grades", str(tmp_path / "g.json")]

@@ -1,4 +1,4 @@
-"""Draft, set and check the instruction of a masked function.
+"""Draft the instruction of a function.
 
 A draft names what is to be implemented and where, the section of the paper, inputs, outputs, and what may be ignored.
 It says nothing of the body: its words come from the signature, the docstring, and the comment that was confirmed.
@@ -7,25 +7,19 @@ It says nothing of the body: its words come from the signature, the docstring, a
 from __future__ import annotations
 
 import ast
-import contextlib
 import inspect
 import re
-from dataclasses import replace
 
-from lmr_author.authoring.masking.body import MaskNotes, notes_in, one_line
+from lmr_author.authoring.masking.body import MaskNotes, one_line
 from lmr_author.authoring.suggesting import PaperText
 from lmr_author.authoring.suggesting.paper import FunctionWords
 from lmr_author.authoring.suggesting.sections import best_section
 from lmr_author.core import code, files
-from lmr_author.core.errors import LmrError, UsageError
-from lmr_author.core.locks import changes_task
+from lmr_author.core.errors import LmrError
 from lmr_author.core.paper.sections import sections
-from lmr_author.core.task import Finding, Implementation, Task, TaskInfo
+from lmr_author.core.task import Task, TaskInfo
 from lmr_author.proof.checks.instruction import GAP, quotations
-from lmr_author.proof.validation.run import select_checks, validate
 
-RULES = "LMR6"
-"""Beginning of the codes of the checks about instructions."""
 _RULE = re.compile(r"\s*(-{3,}|={3,})\s*")
 _TYPE = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 _ENTRY = re.compile(
@@ -157,37 +151,3 @@ def words_of(definition: code.Definition) -> FunctionWords:
     return FunctionWords(
         definition.name, definition.class_name, arguments, names, (definition.docstring or "",)
     )
-
-
-def draft_for(task: Task, entry: Implementation) -> str:
-    """Draft for a function that is masked already, from its golden and the comment in its masked body.
-
-    Raises LmrError when the golden is missing or has no such function.
-    """
-    info = task.load()
-    golden = task.golden(entry)
-    if not golden.is_file():
-        raise LmrError(f"{entry.golden_file} is missing", "restore it from version control")
-    definition = code.find(code.Module.parse(golden.read_bytes(), entry.golden_file), entry.target)
-    notes = None
-    with contextlib.suppress(LmrError, OSError):  # the golden alone says enough
-        goal = code.Module.parse(task.goal(info, entry).read_bytes(), entry.goal_file)
-        masked = code.find(goal, entry.target)
-        notes = notes_in(goal, masked) if masked.kind == "function" else None
-    return drafted(task, info, entry.goal_file, definition, notes)
-
-
-@changes_task
-def set_instruction(task: Task, entry: Implementation, text: str) -> None:
-    """Write an instruction into ``info.json``. Raises UsageError for an empty one."""
-    if not text.strip():
-        raise UsageError("the instruction is empty", "say what to implement, or keep the old one")
-    info = task.load()
-    changed = replace(info.implementation(entry.index), instruction=text.strip())
-    task.save(info.with_implementation(changed))
-
-
-def broken_rules(task: Task, index: int) -> tuple[Finding, ...]:
-    """Return the findings of the checks of instructions about one implementation."""
-    findings = validate([task], select_checks(select=[RULES])).findings
-    return tuple(finding for finding in findings if finding.implementation in (None, index))

@@ -178,7 +178,7 @@ def _refuse_masked(info: TaskInfo, path: str, definition: code.Definition) -> No
         if means(entry, path, definition) and is_masked(definition):
             raise TargetError(
                 f"{entry.target} is already masked, as implementation {entry.index}",
-                f"`lmr-author instruct --implementation {entry.index}` sets another instruction; to "
+                f"`lmr-author set instruction=@FILE --implementation {entry.index}` sets another instruction; to "
                 f"mask it anew, restore it first: lmr-author unmask {shlex.quote(str(entry.target))}",
             )
 

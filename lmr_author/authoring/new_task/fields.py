@@ -45,6 +45,7 @@ FIELDS = {
     "paper_license": Field("paper_license", "its licence, as CC-BY-4.0"),
     "repo_url": Field("repo_url", "the repository's public address"),
     "license": Field("license", "the repository's licence, as MIT"),
+    "instruction": Field("instruction", "the task for the model", "implementation"),
     "category": Field("category", "one of the nine categories", "implementation"),
     "retrieval": Field(
         "retrieval_context", "files that the model also sees, with commas", "implementation", ","
@@ -69,7 +70,7 @@ def set_fields(task: Task, /, values: Mapping[str, str], implementation: int | N
 
     Args:
         values: field → text.
-        implementation: index of the one whose category or retrieval context changes.
+        implementation: index of the one whose instruction, category or retrieval context changes.
 
     Raises UsageError for an unknown field, and for a value that the schema or a check refuses.
     """
@@ -152,6 +153,8 @@ def _value(name: str, text: str) -> Any:
     separator = FIELDS[name].many
     if separator:
         return [] if text == "none" else [part.strip() for part in text.split(separator) if part.strip()]
+    if name == "instruction" and not text:
+        raise UsageError("the instruction is empty", "say what to implement, as in instruction=@FILE")
     if name == "year":
         if not text.isdecimal():
             raise UsageError(f"year: {text!r} is not a year", "as in year=2023")

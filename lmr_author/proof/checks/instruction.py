@@ -78,7 +78,7 @@ def instruction_present(task: TaskView, target: Implementation) -> Iterator[tupl
     if not text:
         yield "the instruction is missing or empty", hint
     elif GAP in text:
-        hint = f"replace {GAP!r} in the paper's words: `lmr-author instruct`"
+        hint = f"replace {GAP!r} in the paper's words: `lmr-author set instruction=@FILE`"
         yield "the instruction still has the gap of its draft", hint
     elif placeholder:
         yield f"the instruction contains a placeholder: {placeholder[0][:60]!r}", hint

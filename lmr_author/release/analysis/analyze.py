@@ -43,7 +43,7 @@ def analyze(
         results: JSONL files, logs, or folders of them (:mod:`lmr_author.release.analysis.observations`).
         tasks: the tasks that were given to the models: a problem without a result counts as failed, and the
             regression needs their repositories.
-        predictions: the graded answers; adds the grades that ``score`` stored in the tasks.
+        predictions: the graded answers; adds the grades that ``judge --by-hand`` stored in the tasks.
         scales: annotator → number of the lowest grade, where it is not 1 (published results).
 
     Raises UsageError: nothing to analyze; LmrError: results that contradict each other.

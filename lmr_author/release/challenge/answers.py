@@ -139,7 +139,7 @@ def _from_predictions(path: Path, task: Task, info: TaskInfo) -> Iterator[Challe
         elif not disagreements and not named:
             raise LmrError(
                 f"{answer.where}: nothing says what this answer is meant to be",
-                'add "kind": "misreading" or "rewrite", or grade the answers (`judge` scorer of a log, or `score`)',
+                'add "kind": "misreading" or "rewrite", or grade the answers: `judge --by-hand`',
             )
 
 

@@ -163,7 +163,7 @@ def _make(build: Build, options: MakeOptions) -> Row:
     if final.root.exists() and not ours and not options.force:
         raise LmrError(
             f"{final.root} was not made from {build.folder.path / RECIPE}, or was changed since",
-            "--force replaces it; `lmr-author recipe` writes the recipe of what it is",
+            "--force replaces it; `lmr-author make --write TASK` writes the recipe of what it is",
         )
     if ours and not _first_open(finished, wanted, build.where):
         files.remove(build.work)

@@ -1,4 +1,4 @@
-"""``recipe``: write the recipe of a task that was made by hand."""
+"""``make --write``: write the recipe of a task that was made by hand."""
 
 from __future__ import annotations
 

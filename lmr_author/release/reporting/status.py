@@ -217,9 +217,9 @@ def next_review(task: Task, standing: Standing) -> tuple[str, str]:
         return "", ""
     if standing.state == DISPUTED:
         items = [dispute.item for dispute in standing.disputes]
-        return _typed("adjudicate", task.root, "--item", items[0]), "disputed: " + ", ".join(items)
+        return _typed("review", task.root, "--decide", items[0]), "disputed: " + ", ".join(items)
     if standing.state == REJECTED:
-        return _typed("agreement", task.root), "rejected: " + ", ".join(standing.failed)
+        return _typed("review", task.root, "--agreement"), "rejected: " + ", ".join(standing.failed)
     done = len(standing.reviewers)
     fell = any(review.signed_off for review in load_reviews(task))
     note = "the sign-off is void: the task changed" if fell else "not reviewed"

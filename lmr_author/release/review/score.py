@@ -1,4 +1,4 @@
-"""``score``: people grade candidate implementations; agreement over those that enough people graded.
+"""``judge --by-hand``: people grade candidate implementations; agreement over those that enough people graded.
 
 A candidate is identified by the hash of its text. Graders never see who wrote it: when models' answers are
 graded from a file of predictions, the models appear with the results, from that file.

@@ -2,7 +2,7 @@
 
 Each becomes an object with the keys of a line of predictions (``task``, ``index``, ``model``, ``agent``, ``run``,
 ``sample``, ``code``) and of results (``category``, ``setting``, ``input``, ``outcome``, ``judge``, ``golden_share``,
-``actions``). So `judge --predictions`, `score` and `analyze` read a log as they read JSONL.
+``actions``). So `judge` and `analyze` read a log as they read JSONL.
 
 Where a provider, a client or a machine failed, ``outcome`` is ``unjudged``, ``error`` names the failure, and ``reason``
 says more; without ``code`` there is no answer that could be judged. Limits that a model or an agent reached, refusals

@@ -1,26 +1,17 @@
-"""``lmr-author score``."""
+"""``lmr-author judge --by-hand``: people grade models' answers."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-from typer import Option
+from typing import TYPE_CHECKING
 
 from lmr_author.cli import ui
 from lmr_author.cli.agreement import agreement_line
-from lmr_author.cli.options import (
-    Format,
-    FormatOption,
-    ImplementationOption,
-    NoInputOption,
-    ReasonOption,
-    ReviewerOption,
-    TaskArgument,
-    default_tasks,
-)
+from lmr_author.cli.options import Format
 from lmr_author.cli.review import ask_reviewer
 from lmr_author.core.errors import EXIT_CLEAN, UsageError
 
@@ -29,68 +20,86 @@ if TYPE_CHECKING:
     from lmr_author.release.review.score import Candidate
 
 
-def score(
-    task: TaskArgument = None,
-    candidate: Annotated[Path | None, Option(help="The candidate's Python file.")] = None,
-    predictions: Annotated[Path | None, Option(help="Models' answers, as for `judge`.")] = None,
-    model: Annotated[str | None, Option(help="Answers of this model only.")] = None,
-    reviewer: ReviewerOption = None,
-    grade: Annotated[
-        str | None, Option("--score", help="completely-correct, logically-correct or logically-incorrect.")
-    ] = None,
-    reason: ReasonOption = "",
-    grades: Annotated[Path | None, Option(help="YAML or JSON file with grades, by answers' names.")] = None,
-    show: Annotated[bool, Option("--list", help="Only list the answers that wait for your grade.")] = False,
-    implementation: ImplementationOption = None,
-    results: Annotated[bool, Option("--results", help="Show how the graders agree.")] = False,
-    output: FormatOption = Format.text,
-    no_input: NoInputOption = False,
-) -> int:
-    """Grade candidate implementations by hand, as the benchmark's paper does; hidden until two people have graded."""
-    from lmr_author.core.task import Task
+class Grade(StrEnum):
+    """Grade of an answer, as in LMR-Bench's paper."""
+
+    completely_correct = "completely-correct"
+    logically_correct = "logically-correct"
+    logically_incorrect = "logically-incorrect"
+
+
+@dataclass(frozen=True)
+class GradeOptions:
+    """Which answers a person grades, and how.
+
+    Attributes:
+        candidate: one answer, a Python file.
+        predictions: models' answers.
+        model: of those, only this model's.
+        grade: of the candidate, with its reason; "" to be asked for.
+        grades: file with grades by answers' names.
+        show: only list the answers that wait.
+        results: only show how the graders agree.
+    """
+
+    candidate: Path | None = None
+    predictions: Path | None = None
+    model: str | None = None
+    reviewer: str | None = None
+    grade: str = ""
+    reason: str = ""
+    grades: Path | None = None
+    show: bool = False
+    results: bool = False
+    implementation: int | None = None
+
+
+def grade_by_hand(tasks: Sequence[Task], options: GradeOptions, output: Format) -> int:
+    """Grade answers by hand; grades are hidden until two people have graded."""
     from lmr_author.release.review import score as scoring
 
-    if results:
-        _results(Task.find_all(task or default_tasks()), predictions, output)
+    candidate, predictions = options.candidate, options.predictions
+    if options.results:
+        _results(tasks, predictions, output)
         return EXIT_CLEAN
-    asking = ui.can_ask(no_input) and output is Format.text
+    asking = ui.can_ask() and output is Format.text
     if candidate is None and predictions is None and asking:
         candidate = Path(ui.path("Candidate's Python file:", check=_no_file))
-    if (candidate is None) == (predictions is None) or not (reviewer or asking):
+    if (candidate is None) == (predictions is None) or not (options.reviewer or asking):
         raise UsageError(
             "no candidate or no reviewer named",
             "add --candidate FILE or --predictions FILE, and --reviewer NAME",
         )
-    name = ask_reviewer(reviewer, asking)
+    name = ask_reviewer(options.reviewer, asking)
     if candidate is not None:
-        answer = scoring.candidate(Task.find(task or Path.cwd()), candidate, implementation)
-        _grade_one(answer, name, grade, reason, asking=asking, output=output)
+        if len(tasks) != 1:
+            raise UsageError(f"{candidate} is an answer to one of {len(tasks)} tasks", "name the task")
+        answer = scoring.candidate(tasks[0], candidate, options.implementation)
+        _grade_one(answer, name, options.grade, options.reason, asking=asking, output=output)
         return EXIT_CLEAN
     assert predictions is not None
-    tasks = Task.find_all(task or default_tasks())
-    left = scoring.waiting(tasks, predictions, name, model)
-    if grades is not None:
+    left = scoring.waiting(tasks, predictions, name, options.model)
+    if options.grades is not None:
         from lmr_author.core.files import read_answers
 
-        scoring.score_all(left, name, read_answers(grades, "--grades"))
-        left = scoring.waiting(tasks, predictions, name, model)
-    elif asking and not show:
+        scoring.score_all(left, name, read_answers(options.grades, "--grades"))
+        left = scoring.waiting(tasks, predictions, name, options.model)
+    elif asking and not options.show:
         left = left[ask_each(left, name) :]
-    elif not show:
+    elif not options.show:
         raise UsageError("no grades given", "add --grades FILE, or --list, or run it in a terminal")
-    _show_waiting(left, output, show=show)
+    _show_waiting(left, output, show=options.show)
     return EXIT_CLEAN
 
 
 def _grade_one(
-    candidate: Candidate, reviewer: str, grade: str | None, reason: str, *, asking: bool, output: Format
+    candidate: Candidate, reviewer: str, grade: str, reason: str, *, asking: bool, output: Format
 ) -> None:
-    """Store the grade of one candidate, which is asked for where none is given."""
     from lmr_author.release.review import score as scoring
 
-    if grade is None:
-        hint = "add --score GRADE --reason TEXT, or run it in a terminal"
-        ui.require_person(asking, "no score given", hint)
+    if not grade:
+        hint = "add --grade GRADE --reason TEXT, or run it in a terminal"
+        ui.require_person(asking, "no grade given", hint)
         grade, reason = _ask(candidate)
     path = scoring.score(candidate, reviewer, grade, reason)
     if output is Format.json:
@@ -98,7 +107,7 @@ def _grade_one(
         ui.print_json({**about, "score": grade, "reviewer": reviewer})
     else:
         ui.say(f"{candidate.name}: {grade} (stored in {path})")
-        ui.then("score", candidate.task.root, "--results")
+        ui.then("judge", candidate.task.root, "--by-hand", "--results")
 
 
 def _no_file(answer: str) -> str:
@@ -106,7 +115,6 @@ def _no_file(answer: str) -> str:
 
 
 def _show_waiting(left: Sequence[Candidate], output: Format, *, show: bool) -> None:
-    """Print how many answers are left to grade; with ``show`` each of them."""
     if output is Format.json:
         entries = []
         for candidate in left:
@@ -163,7 +171,6 @@ def _ask(candidate: Candidate, more: dict[str, str] | None = None) -> tuple[str,
 
 
 def _results(tasks: Sequence[Task], predictions: Path | None, output: Format) -> None:
-    """Print the agreement, and who differs on what."""
     from lmr_author.release.review.score import scored
 
     summary = scored(tasks, predictions)
