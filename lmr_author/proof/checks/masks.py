@@ -276,6 +276,8 @@ def raises_not_implemented(task: TaskView, target: Implementation) -> Iterator[P
 
 # masks that no record names
 
+_ORIGINALS = f"{AUTHORING}/originals"
+
 
 @dataclass(frozen=True)
 class Stray:
@@ -309,7 +311,7 @@ def strays(task: TaskView) -> tuple[Stray, ...]:
     needed = {*goals, *(task.task.root / function.original for function in along)}
     strays: list[Stray] = []
     covered: set[str] = set()
-    kept = task.files_below(task.relative_raw(task.task.originals))
+    kept = task.files_below(_ORIGINALS)
     for original in [*golden_files(task), *map(task.path, kept)]:
         path = goals.get(original) or _file_of(task, original)
         stray = _stray(task, path, original)
@@ -348,8 +350,8 @@ def also_masked(task: TaskView) -> tuple[AlsoMasked, ...]:
 
 def _file_of(task: TaskView, original: Path) -> str:
     """Return the file that an original without an implementation is of, the one with masks first; "" for none."""
-    if original.is_relative_to(task.task.originals):
-        return original.relative_to(task.task.originals).as_posix()
+    if task.relative_raw(original).startswith(f"{_ORIGINALS}/"):
+        return task.relative_raw(original).removeprefix(f"{_ORIGINALS}/")
     name, module = task.relative_raw(original), task.module(original)
     paths = []
     for path in task.repository_files:
