@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
+from lmr_author.core.errors import UnsafePathError
 from lmr_author.core.task.folder import Task
 from lmr_author.core.task.record import Count, Digest, Record, Text
 
@@ -262,5 +263,8 @@ class Provenance(Record):
 
 
 def load(task: Task) -> Provenance:
-    """Return the provenance of a task; an empty one when the file is missing or damaged."""
-    return Provenance.read_if_valid(task.provenance_path) or Provenance()
+    """Return the provenance of a task; an empty one when the file is missing, damaged, or a link out of the task."""
+    try:
+        return Provenance.read_if_valid(task.provenance_path) or Provenance()
+    except UnsafePathError:  # `validate` names the link
+        return Provenance()

@@ -165,7 +165,7 @@ def records_valid(task: TaskView) -> Iterator[Problem]:
     " can tell what of the code is the authors'.",
 )
 def patch_recorded(task: TaskView) -> Iterator[Problem]:
-    patch = task.task.patch_path
+    patch = task.task.root / AUTHORING / "patches" / "repository.patch"  # perhaps behind a link
     data, recorded = task.read_bytes(patch), provenance.load(task.task).repository.patch
     digests = {
         files.sha256_bytes(data) if data else "",

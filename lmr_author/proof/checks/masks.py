@@ -289,7 +289,7 @@ def unlisted_originals(task: TaskView) -> dict[str, bool]:
     needed = {files.golden_path for files in pairs(task)}
     # Of a look-alike whose target is not listed, the command was killed.
     needed |= {task.task.root / along.original for along in also_masked(task) if along.target in targets}
-    kept = map(task.path, task.files_below(task.relative_raw(task.task.originals)))
+    kept = map(task.path, task.files_below(f"{AUTHORING}/originals"))
     unlisted = [original for original in (*golden_files(task), *kept) if original not in needed]
     return {task.relative_raw(original): _is_in_repository(task, original) for original in unlisted}
 
