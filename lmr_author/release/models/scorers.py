@@ -180,12 +180,13 @@ def _task(folder: Path, state: TaskState) -> Task:
 
 
 def _answer(state: TaskState) -> str:
-    return str(state.store.get(logs.ANSWER, state.output.completion))
+    # `Store.get` would store its default, and the next scorer take a reply for the file that an agent left.
+    return str(state.store.get(logs.ANSWER)) if logs.ANSWER in state.store else state.output.completion
 
 
 def _prediction(state: TaskState) -> Prediction:
     about = state.metadata
-    is_file = state.store.get(logs.ANSWER) is not None
+    is_file = logs.ANSWER in state.store
     return Prediction(
         about["task"],
         about["index"],

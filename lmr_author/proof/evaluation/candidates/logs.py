@@ -12,6 +12,7 @@ and content filters are its own failures: what it left is its answer.
 from __future__ import annotations
 
 import glob
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -140,8 +141,9 @@ def _read_sample(log: EvalLog, sample: EvalSample) -> Answer:
     if "judge" in scores:
         grade = scores["judge"].value
         answer["judge"] = grade if isinstance(grade, str) else ""
-    if "golden_share" in scores:
-        answer["golden_share"] = scores["golden_share"].value
+    share = scores["golden_share"].value if "golden_share" in scores else None
+    if isinstance(share, int | float) and math.isfinite(share):  # NaN where nothing was scored
+        answer["golden_share"] = share
     if actions := _count_actions(sample):
         answer["actions"] = actions
     return answer
