@@ -76,7 +76,7 @@ def test_golden_wrong_and_broken_answers(softplus: Task, mean: Task, tmp_path: P
     assert len(waiting(tasks, logs, "ada", None)) == 3, "people grade the same answers"
 
     again = lmr(
-        "evaluate", "tasks", "--predictions", logs, "--python", PLAIN_PYTHON, "--out", "again", cwd=tmp_path
+        "judge", "tasks", "--predictions", logs, "--python", PLAIN_PYTHON, "--out", "again", cwd=tmp_path
     )
     assert again.code == 0, again.err
     out = analyze([logs, tmp_path / "again"], tmp_path / "out", tasks).folder

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.core.errors import UsageError
+from tests.cli.program import lmr
 from tests.gitrepos import commit
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -90,18 +90,9 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path, pdf: Path, source: Path, siz
 
 
 def test_the_command_line(tmp_path: Path, pdf: Path, source: Path) -> None:
-    import typer
-    from typer.testing import CliRunner
-
-    from lmr_author.cli.new_task import new_task as verb
-
-    app = typer.Typer()
-    app.command()(verb)
-    tasks = str(tmp_path / "tasks")
-    done = CliRunner().invoke(
-        app, [str(pdf), "--repo", str(source), "--tasks-dir", tasks, "--no-input", "--id", "3"]
-    )
-    assert (done.exit_code, done.stdout) == (0, ""), done.exception
-    assert "made" in done.stderr and "3-PWT" in done.stderr
-    missing = CliRunner().invoke(app, ["--repo", str(source), "--no-input"])
-    assert isinstance(missing.exception, UsageError)
+    repo = ("--repo", str(source))
+    done = lmr("new-task", pdf, *repo, "--tasks-dir", "tasks", "--no-input", "--id", "3", cwd=tmp_path)
+    assert (done.code, done.out) == (0, ""), done.err
+    assert "made" in done.err and "3-PWT" in done.err
+    missing = lmr("new-task", *repo, "--no-input", cwd=tmp_path)
+    assert missing.code == 2 and "error:" in missing.err
