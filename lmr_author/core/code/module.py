@@ -400,13 +400,18 @@ def _lines(definitions: Iterable[Definition]) -> str:
     return ", ".join(f"line {definition.line}" for definition in definitions)
 
 
+# Type parameters and aliases (PEP 695), and what f-strings may hold since 3.12 (PEP 701). No parser is asked: one of a
+# newer grammar dies of deep nesting, and a file is anybody's.
+_NEWER = re.compile(
+    r"^\s*(?:(?:async\s+)?def|class)\s+\w+\s*\[|^\s*type\s+\w+\s*(?:\[.*\])?\s*=|[rR]?[fF]['\"]"
+)
+
+
 def _not_readable(data: bytes, where: str, error: SyntaxError) -> SourceError:
     """Return the error for a file that this interpreter cannot parse: one for a newer Python is no broken file."""
-    import libcst
-
-    try:
-        libcst.parse_module(data)
-    except Exception:
+    lines = data.decode("utf-8", "replace").splitlines()
+    line = lines[error.lineno - 1] if error.lineno and error.lineno <= len(lines) else ""
+    if sys.version_info >= (3, 12) or not _NEWER.search(line):
         hint = "correct the file, or choose a target in another one (Python 2 files cannot be masked)"
         return SourceError(f"{where}: not valid Python 3: {error.msg}", hint)
     here = ".".join(map(str, sys.version_info[:2]))
