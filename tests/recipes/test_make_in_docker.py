@@ -28,7 +28,7 @@ def gap(values):
     return total
 """
 INSTRUCTION = (
-    "Implement the function `gap` in `steps/core.py`, the sum of section 3 of the paper: of each value its distance "
+    "Implement the function `gap` in `steps/core.py`, the sum of the paper: of each value its distance "
     "to the lowest one, and of the lowest its distance to the highest. Return the sum."
 )
 

@@ -77,8 +77,8 @@ WRONG: dict[str, tuple[Callable[[Any], object], str, str]] = {
         lambda data: data["repository"].update(
             files="", commit="1" * 40, patch="../x.patch", patch_reason="it is a block"
         ),
-        "repository.patch: there is no file ../x.patch beside the recipe",
-        "git diff",
+        "repository.patch: path '../x.patch' does not stay inside",
+        "",
     ),
     "a patch without a reason": (
         lambda data: data["repository"].update(files="", commit="1" * 40, patch="driver.py"),
