@@ -99,7 +99,7 @@ def test_category_and_instruction_are_asked_for(fresh: Task) -> None:
     terminal.types(DOWN + "\r")
     terminal.sees("Keep its signature")
     terminal.sees("Which instruction should the model get?")
-    terminal.types("\r")
+    terminal.types(DOWN + DOWN + "\r")  # a draft with a gap is to be edited, unless one says otherwise
     terminal.sees("masked pkg/losses.py::Meter.__init__ as implementation 1")
     assert terminal.ends() == 0
     masked = fresh.load().implementations[0]

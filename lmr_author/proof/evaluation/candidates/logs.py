@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import glob
 import math
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -83,7 +84,8 @@ def find(folder: Path) -> list[Path]:
 
 def run_of(path: Path) -> str:
     """Return the run that all answers of a file or folder belong to that name none: its name and place."""
-    return f"{path.name}@{files.sha256_bytes(str(path.resolve()).encode())[:8]}"
+    name = os.fsencode(path.name).decode("utf-8", "replace")
+    return f"{name}@{files.sha256_bytes(os.fsencode(path.resolve()))[:8]}"
 
 
 def read(path: Path) -> Iterator[tuple[str, Answer]]:
