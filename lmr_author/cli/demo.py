@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,8 @@ from lmr_author.core.errors import EXIT_CLEAN, LmrError
 if TYPE_CHECKING:
     from lmr_author.runtime.environment.where import Where
 
+_UNFINISHED = ".demo-unfinished"
+"""A file in the folder until all commands have run."""
 EXPLAINED = {
     "record": "A mutant is the original with a small mistake; a good test makes it fail.",
     "evaluate": "A gate is one thing that a run has to show; a task is sound if all hold.",
@@ -29,13 +32,26 @@ def demo(
     where: Where,
 ) -> int:
     """Author a complete task from a bundled paper and repository, offline, and show every gate."""
-    from lmr_author.cli import app
-    from lmr_author.core import resources
+    from lmr_author.core import locks, resources
 
     work = (folder or _free_folder()).absolute()
     if not _is_usable(work):
         raise LmrError(f"{work} exists already", "choose another folder with --dir, or remove it")
     where, recipe = where.absolute, json.loads(resources.template("demo/demo.json"))
+    work.mkdir(parents=True, exist_ok=True)
+    with locks.held(work):
+        if not _is_usable(work):  # another demo has made it meanwhile
+            raise LmrError(f"{work} exists already", "choose another folder with --dir, or remove it")
+        _clear(work)
+        code = _author(work, recipe, where)
+        (work / _UNFINISHED).unlink()
+    return code
+
+
+def _author(work: Path, recipe: dict[str, Any], where: Where) -> int:
+    """Lay out the material, run the commands, and return the largest of their exit codes."""
+    from lmr_author.cli import app
+
     _lay_out(work, recipe)
     task = work / "tasks" / f"{recipe['instance_id']}-{recipe['name']}"
     here, code = Path.cwd(), EXIT_CLEAN
@@ -103,4 +119,17 @@ def _free_folder() -> Path:
 
 
 def _is_usable(work: Path) -> bool:
-    return not work.exists() or (work.is_dir() and not any(work.iterdir()))
+    """Return True for a folder that is not there, is empty, or was left by a demo that was killed."""
+    if not work.exists():
+        return True
+    return work.is_dir() and (not any(work.iterdir()) or (work / _UNFINISHED).is_file())
+
+
+def _clear(work: Path) -> None:
+    """Remove what a killed demo has left, and mark the folder as one that is being made."""
+    (work / _UNFINISHED).touch()
+    for path in work.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path.name != _UNFINISHED:
+            path.unlink()
