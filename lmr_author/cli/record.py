@@ -166,7 +166,7 @@ def show(result: RecordResult, options: RecordOptions, task: Path | None) -> Non
 
 def case_lines(cases: Sequence[Case]) -> Iterator[str]:
     """Yield what all cases have in common, and for each its call, its size and what it adds to the others."""
-    from lmr_author.authoring.recording.choose import in_words
+    from lmr_author.authoring.recording.selection import in_words
 
     if len(cases) > 1:
         common = set.intersection(*(set(case.summary.items()) for case in cases))

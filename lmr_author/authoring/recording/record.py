@@ -12,8 +12,9 @@ from pathlib import Path
 
 from lmr_author.authoring.recording import store
 from lmr_author.authoring.recording.checkers import nodes
-from lmr_author.authoring.recording.choose import Proof, choose, order_of_choice
+from lmr_author.authoring.recording.choose import Proof, choose
 from lmr_author.authoring.recording.compared import ComparedPart, compared_parts
+from lmr_author.authoring.recording.explored import NOTHING_KNOWN, Known
 from lmr_author.authoring.recording.job import (
     Job,
     RecordOptions,
@@ -24,6 +25,7 @@ from lmr_author.authoring.recording.job import (
 )
 from lmr_author.authoring.recording.replay import Golden, golden_of, replay
 from lmr_author.authoring.recording.run import Recorded, RecordedCall, Run, plan_of, run
+from lmr_author.authoring.recording.selection import order_of_choice
 from lmr_author.core import code, files
 from lmr_author.core.locks import changes_task
 from lmr_author.core.task import Implementation, Progress, Task, equivalents
@@ -153,12 +155,14 @@ def record(
     here: Path,
     progress: Progress,
     tell: Tell = lambda line: None,
+    known: Known = NOTHING_KNOWN,
 ) -> RecordResult:
     """Record real calls of a masked function's golden into cases and a unit test.
 
     Args:
         here: the current folder, from which scripts and files are named.
         tell: shows the Python that runs the command, where nobody named one, and notes.
+        known: right and wrong versions by which cases are chosen, too.
 
     Raises:
         TargetError: the target is not masked in this task.
@@ -182,7 +186,8 @@ def record(
         recorded = run(sandbox, plan)
         golden = golden_of(plan, sandbox, recorded, bool(options.in_place))
         replayed = replay(golden, order_of_choice(recorded.calls), options.fewest_cases, progress)
-        proof = choose(golden, replayed, options, room_left(job), progress)
+        made = recorded.summary.calls
+        proof = choose(golden, replayed, options, room_left(job), made, known, progress)
         for note in notes(job, recorded, proof):
             tell(note)
         result = _store(plan, recorded, golden, proof)

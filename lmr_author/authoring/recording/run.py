@@ -107,6 +107,7 @@ class RecordedCall:
         checkers: leaf path → how it is compared.
         exact: leaf path → how exact the golden is there.
         fragile: why a correct version that computes in float64 would fail it; "" where none would.
+        made_of: the recorded calls that a generated one was made of, in words; "" for a recorded one.
     """
 
     number: int
@@ -125,6 +126,7 @@ class RecordedCall:
     checkers: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     exact: Mapping[str, Exactness] = field(default_factory=dict)
     fragile: str = ""
+    made_of: str = ""
 
     @classmethod
     def read(cls, meta: Path) -> RecordedCall:

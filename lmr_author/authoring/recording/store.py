@@ -129,6 +129,7 @@ def store_case(staging: Path, number: int, call: RecordedCall, adds: str = "") -
         checkers=compact(call.checkers),
         omitted=call.omitted,
         adds=adds,
+        made_of=call.made_of,
     )
 
 
@@ -219,7 +220,8 @@ def _in_docstring(text: str) -> str:
 
 def _comment(case: Case) -> str:
     adds = f": {case.adds}" if case.adds else ""
-    return _comment_after(f"call {case.call}{adds}")
+    origin = f"made of {case.made_of}" if case.made_of else f"call {case.call}"
+    return _comment_after(f"{origin}{adds}")
 
 
 def _comment_after(text: str) -> str:

@@ -112,7 +112,8 @@ class GateDetail(Record):
         made: mutants that judge the test; accepted ones are among them.
         killed: those that fail.
         accepted: survivors that were accepted as equivalent.
-        open: survivors that nobody accepted.
+        open: survivors that nobody accepted, and that are not indistinguishable.
+        indistinguishable: survivors that hundreds of generated calls do not tell from the golden.
         untried: further mutants that could be made and were not tried.
         judgement: what these figures prove; null of another gate.
         method: how versions were judged: recorded cases, or a test script.
@@ -135,6 +136,7 @@ class GateDetail(Record):
     accepted: Count | None = None
     open: Count | None = None
     untried: Count | None = None
+    indistinguishable: Count | None = None
     judgement: Judgement | None = None
     method: str = ""
     survivors: tuple[Survivor, ...] = ()
@@ -151,15 +153,17 @@ class GateDetail(Record):
     log: str = ""
 
     optional = (
-        "made", "killed", "accepted", "open", "untried", "judgement", "method", "survivors", "passing", "own_test",
-        "passes", "needs", "bitwise", "tried", "files", "file", "facts", "notes", "log",
+        "made", "killed", "accepted", "open", "untried", "indistinguishable", "judgement", "method", "survivors",
+        "passing", "own_test", "passes", "needs", "bitwise", "tried", "files", "file", "facts", "notes", "log",
     )  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
         """Return only what was measured; an empty list of survivors says that there are none."""
         data = super().to_json()
         figures = (
-            ("made", "killed", "accepted", "open", "untried", "survivors") if self.made is not None else ()
+            ("made", "killed", "accepted", "open", "untried", "indistinguishable", "survivors")
+            if self.made is not None
+            else ()
         )
         measured = {
             key: value
@@ -173,7 +177,8 @@ class GateDetail(Record):
     @property
     def score(self) -> MutationScore:
         """The mutants as figures; none of another gate."""
-        return MutationScore(self.made or 0, self.killed or 0, self.accepted or 0, self.untried or 0)
+        figures = (self.made, self.killed, self.accepted, self.untried, self.indistinguishable)
+        return MutationScore(*(figure or 0 for figure in figures))
 
 
 NOTHING = GateDetail()
@@ -366,7 +371,8 @@ def judged_mutants(detail: GateDetail, accepted: Mapping[str, str]) -> GateResul
     """
     survivors = tuple(replace(one, accepted=accepted.get(one.id) == one.diff) for one in detail.survivors)
     made, equivalent = detail.made or 0, sum(one.accepted for one in survivors)
-    score = MutationScore(made, max(0, made - len(survivors)), equivalent, detail.untried or 0)
+    same = sum(one.indistinguishable and not one.accepted for one in survivors)
+    score = MutationScore(made, max(0, made - len(survivors)), equivalent, detail.untried or 0, same)
     end, hint = LIMITS[score.judgement]
     message = f"{score.text} ({whole_percent(score.share or 0)}, {detail.method}){end}"
     figures = replace(detail, survivors=survivors, judgement=score.judgement, **score.to_json())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -15,6 +15,10 @@ MOST_ACCEPTED_PERCENT = 10
 """Share of all mutants that one person may accept: above it, the test rests on that person's word."""
 FEWEST = 30
 """Fewer mutants prove nothing where more can be made: they may be killed by chance."""
+
+
+FEWEST_EXPLORED = 100
+"""Generated calls on which a survivor has to be the golden to the bit to be indistinguishable."""
 
 
 class Judgement(StrEnum):
@@ -60,6 +64,7 @@ class Survivor(Record):
         unreached: first and last line of the block that no case reaches, where that is why.
         gpu: that block runs on a GPU only.
         accepted: a person accepted it as equivalent, in ``authoring/equivalent-mutants.json``.
+        explored: generated calls on which it is the golden to the bit; 0 where one tells it apart, or few were made.
     """
 
     id: Text
@@ -70,51 +75,62 @@ class Survivor(Record):
     unreached: tuple[int, ...] = ()
     gpu: bool = False
     accepted: bool = False
+    explored: Count = 0
 
-    optional = ("line", "operator", "diff", "why", "unreached", "gpu", "accepted")
+    optional = ("line", "operator", "diff", "why", "unreached", "gpu", "accepted", "explored")
+
+    @property
+    def indistinguishable(self) -> bool:
+        """True where enough generated calls do not tell it from the golden."""
+        return self.explored >= FEWEST_EXPLORED
 
 
 @dataclass(frozen=True)
 class MutationScore:
-    """Mutants, by what became of them. Accepted ones stay among those that were made.
+    """Mutants, by what became of them. Accepted and indistinguishable ones stay among those that were made.
 
     Attributes:
         made: mutants that judge the test.
         killed: those that the test fails.
         accepted: survivors that a person accepted as equivalent to the golden.
         untried: further mutants that could be made and were not tried; they are not among those made.
+        indistinguishable: further survivors that hundreds of generated calls do not tell from the golden.
     """
 
     made: int = 0
     killed: int = 0
     accepted: int = 0
     untried: int = 0
+    indistinguishable: int = 0
 
     @classmethod
     def total(cls, scores: Iterable[MutationScore]) -> MutationScore:
-        rows = [(each.made, each.killed, each.accepted, each.untried) for each in scores]
+        rows = [astuple(each) for each in scores]
         return cls(*map(sum, zip(*rows, strict=True))) if rows else cls()
 
     @property
     def open(self) -> int:
-        """Survivors that nobody accepted."""
-        return self.made - self.killed - self.accepted
+        """Survivors that count: nobody accepted them, and some call may tell them from the golden."""
+        return self.made - self.killed - self.accepted - self.indistinguishable
 
     @property
     def share(self) -> float | None:
-        """The killed share of those made; None where none was."""
-        return self.killed / self.made if self.made else None
+        """The killed share of those that some call may tell from the golden; None where there is none."""
+        told = self.made - self.indistinguishable
+        return self.killed / told if told else None
 
     @property
     def text(self) -> str:
         """The figures in words: ``54 of 100 mutants killed, 46 accepted, 0 open``."""
         untried = f", {self.untried} not tried" if self.untried else ""
-        return f"{self.killed} of {self.made} mutants killed, {self.accepted} accepted, {self.open} open{untried}"
+        same = f", {self.indistinguishable} indistinguishable" if self.indistinguishable else ""
+        return f"{self.killed} of {self.made} mutants killed{same}, {self.accepted} accepted, {self.open} open{untried}"
 
     @property
     def judgement(self) -> Judgement:
         """What the figures prove; a test that kills no mutant proves nothing, whatever was accepted."""
-        if not self.killed or 100 * self.killed < NEEDED_PERCENT * (self.made - self.accepted):
+        counting = self.made - self.accepted - self.indistinguishable
+        if not self.killed or 100 * self.killed < NEEDED_PERCENT * counting:
             return Judgement.OPEN
         if self.made < FEWEST and self.untried:
             return Judgement.FEW

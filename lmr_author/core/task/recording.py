@@ -56,11 +56,11 @@ _CHECKER = {
 
 @dataclass(frozen=True)
 class Case(Record):
-    """One recorded call.
+    """One recorded call, or one that was generated.
 
     Attributes:
         name: its folder, ``case_1``.
-        call: number of the call in the recorded run, from 1.
+        call: number of the call in the recorded run, from 1; generated ones are numbered on.
         bytes: size of its files together.
         files: SHA-256 of each of its files, by name.
         summary: description of each argument, by parameter, as in "tensor float32 [4]".
@@ -68,9 +68,10 @@ class Case(Record):
         checkers: comparison of each leaf of the result, by its path; a leaf without one is compared exactly.
         omitted: attributes of the inputs that could not be stored.
         adds: what no other case has, in words.
+        made_of: the recorded calls that a generated one was made of, in words; "" for a recorded one.
     """
 
-    optional: ClassVar = ("adds",)
+    optional: ClassVar = ("adds", "made_of")
 
     name: Annotated[str, msgspec.Meta(pattern="^case_[0-9]+$")]
     call: Count
@@ -83,6 +84,7 @@ class Case(Record):
     )
     omitted: tuple[Mapping[str, Any], ...] = ()
     adds: str = ""
+    made_of: str = ""
 
 
 @dataclass(frozen=True)

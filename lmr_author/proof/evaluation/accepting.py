@@ -64,11 +64,14 @@ def find_mutants(task: Task, word: str, every: Sequence[tuple[str, Mutant]] = ()
 
 
 def open_survivors(stored: Evaluation | None) -> list[Survivor]:
-    """Return the survivors that nobody accepted, of all sandboxes, each once."""
+    """Return the survivors that count and that nobody accepted, of all sandboxes, each once."""
     survivors: dict[str, Survivor] = {}
     for run in (stored, *stored.others) if stored else ():
         for gate in mutant_gates(run):
-            survivors |= {one.id: one for one in gate.detail.survivors if not one.accepted}
+            counting = (
+                one for one in gate.detail.survivors if not one.accepted and not one.indistinguishable
+            )
+            survivors |= {one.id: one for one in counting}
     return list(survivors.values())
 
 

@@ -188,6 +188,11 @@ class RecordingJudge:
     def _passes(self, case: str, outcome: ReplayOutcome) -> bool:
         return not replaying.differences(self.expected[case], outcome, self.checkers[case])
 
+    @property
+    def line(self) -> int:
+        """The target's line in the masked goal file."""
+        return self._line(golden=False)
+
     def _line(self, *, golden: bool) -> int:
         """Return the target's line in the golden or the masked goal file; as recorded where it is unclear."""
         pair = self.bench.definitions

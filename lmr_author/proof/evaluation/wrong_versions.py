@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
 
 from lmr_author.core import code
 from lmr_author.core.task import GateResult, GateStatus, equivalents
@@ -13,7 +14,9 @@ from lmr_author.core.task.mutation import FEWEST, Survivor
 from lmr_author.core.task.recording import Recording
 from lmr_author.core.texts import counted, listed
 from lmr_author.proof.evaluation.bench import MUTANTS, Bench
+from lmr_author.proof.evaluation.exploring import NOT_EXPLORED, Explored, explore
 from lmr_author.proof.evaluation.gates import Subject, failed, passed, unproven
+from lmr_author.proof.evaluation.judges import RecordingJudge
 from lmr_author.proof.evaluation.mutants import Mutant, mutants
 
 MOST_BY_SCRIPT = FEWEST
@@ -108,10 +111,11 @@ def mutants_die(on: Subject) -> GateResult:
     )
     golden_outputs = {verdict.identity for verdict in on.golden}
     survivors = []
-    for mutant in sample:
-        verdict = verdicts[mutant.id]
-        if verdict.passed:
-            survivors.append(_survivor(bench, mutant, verdict.identity in golden_outputs))
+    passing = [mutant for mutant in sample if verdicts[mutant.id].passed]
+    same = {mutant.id for mutant in passing if verdicts[mutant.id].identity in golden_outputs}
+    explored = _explored(on, [mutant for mutant in passing if mutant.id in same])
+    for mutant in passing:
+        survivors.append(_survivor(bench, mutant, mutant.id in same, explored.get(mutant.id, NOT_EXPLORED)))
     figures = GateDetail(
         made=len(sample),
         untried=len(every) - len(sample),
@@ -122,6 +126,21 @@ def mutants_die(on: Subject) -> GateResult:
     return judged_mutants(figures, equivalents.valid_changes(bench.task))
 
 
+def _explored(on: Subject, survivors: Sequence[Mutant]) -> Mapping[str, Explored]:
+    """Return what generated calls show of survivors whose outputs are the golden's in every case."""
+    judge, recording = on.judges[0], on.bench.recording
+    if not isinstance(judge, RecordingJudge) or recording is None:
+        return {}
+    reached = [
+        mutant for mutant in survivors if not _unreached(recording, on.bench.golden_module.tree, mutant.line)
+    ]
+    on.bench.progress(
+        f"generated calls on {counted(len(reached), 'mutant')}: {on.bench.implementation.target}"
+    )
+    seconds = [case.seconds for verdict in on.golden for case in verdict.cases]
+    return explore(judge, reached, max(5.0, 20 * max(seconds, default=0.0)), median(seconds or [0.0]))
+
+
 def _mutants_of(bench: Bench, most: int) -> list[Mutant]:
     paths: list[str] = []
     for case in bench.recording.cases if bench.recording else ():
@@ -129,15 +148,23 @@ def _mutants_of(bench: Bench, most: int) -> list[Mutant]:
     return mutants_to_try(bench.golden_module, [function for function, _ in bench.pairs], paths, most)
 
 
-def _survivor(bench: Bench, mutant: Mutant, same: bool) -> Survivor:
+def _survivor(bench: Bench, mutant: Mutant, same: bool, explored: Explored) -> Survivor:
     """Describe a mutant that passes. ``same``: its outputs are the golden's to the bit."""
     recording = bench.recording
     unreached = _unreached(recording, bench.golden_module.tree, mutant.line) if recording else ()
-    why = explain_survivor(recording, mutant, same, unreached) if recording else ""
-    return Survivor(mutant.id, mutant.line, mutant.operator, mutant.diff, why, unreached)
+    why = explain_survivor(recording, mutant, same, unreached, explored) if recording else ""
+    return Survivor(
+        mutant.id, mutant.line, mutant.operator, mutant.diff, why, unreached, explored=explored.calls
+    )
 
 
-def explain_survivor(recording: Recording, mutant: Mutant, same: bool, unreached: tuple[int, ...]) -> str:
+def explain_survivor(
+    recording: Recording,
+    mutant: Mutant,
+    same: bool,
+    unreached: tuple[int, ...],
+    explored: Explored = NOT_EXPLORED,
+) -> str:
     """Return why the cases do not notice a mutant: it is equivalent, or no case tells the difference.
 
     Args:
@@ -153,6 +180,10 @@ def explain_survivor(recording: Recording, mutant: Mutant, same: bool, unreached
         ignored = _ignored(recording)
         elsewhere = f", or in what is not compared: {listed(ignored, 4)}" if ignored else ""
         return f"{no_case}the outputs differ, but within the tolerance{elsewhere}"
+    if explored.told_by:
+        return f"{no_case}this one does: {explored.told_by}"
+    if explored.calls:
+        return f"indistinguishable: the same to the bit on {explored.calls} generated calls"
     if mutant.parameter:
         return f"{no_case}none needs another value of `{mutant.parameter}` than its default"
     if mutant.line in recording.coverage.never_false:

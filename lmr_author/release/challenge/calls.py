@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from lmr_author.authoring.recording import checkers, store
-from lmr_author.authoring.recording.choose import order_of_choice
 from lmr_author.authoring.recording.job import Job, driver_of, folder_with, room_left
 from lmr_author.authoring.recording.record import Uncompared, uncompared
 from lmr_author.authoring.recording.replay import Golden, golden_of, replay
 from lmr_author.authoring.recording.run import Recorded, RecordedCall, Run, inputs_digest, plan_of, run
+from lmr_author.authoring.recording.selection import order_of_choice
 from lmr_author.core import files
 from lmr_author.core.errors import UsageError
 from lmr_author.core.task import Progress, Task, TaskInfo, provenance

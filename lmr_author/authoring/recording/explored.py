@@ -1,0 +1,130 @@
+"""Explored calls: generated ones whose outcome the golden gives, as cases that no driver thought of.
+
+The golden can be called, so it says what the outcome is. A generated call counts only if the golden returns, gives the
+same again in fresh processes and in float64, and all known rewrites agree with it. Without a rewrite, nothing of a call
+may lie outside what the recorded ones have.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import median
+
+from lmr_author.authoring.recording.replay import REPEATS, Golden, replay
+from lmr_author.authoring.recording.run import RecordedCall
+from lmr_author.core.task import Progress
+from lmr_author.proof.exploring.generate import Generated, generate
+from lmr_author.runtime.probe.calling import RAISED
+from lmr_author.runtime.probe.document import dump
+from lmr_author.runtime.probe.traits import describe_call
+from lmr_author.runtime.replay import replaying
+from lmr_author.runtime.sandbox.base import Limits
+
+SECONDS = 60.0
+"""Processor time for generated calls on the golden and on what survives, by the golden's own times."""
+OVERHEAD = 0.002
+"""Seconds that a call takes beside the golden: its inputs are read, and outcomes compared."""
+MOST, FEWEST = 250, 20
+"""Generated calls; with fewer than the second, which is what a slow function leaves time for, there are none."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """Versions of the goal file whose verdict is known: those of a recipe, or of a challenge.
+
+    Attributes:
+        right: name of a rewrite → the goal file with it.
+        wrong: likewise, of misreadings.
+    """
+
+    right: Mapping[str, replaying.Variant] = field(default_factory=dict)
+    wrong: Mapping[str, replaying.Variant] = field(default_factory=dict)
+
+
+NOTHING_KNOWN = Known()
+
+
+def explore(
+    golden: Golden,
+    calls: Sequence[RecordedCall],
+    first: int,
+    versions: int,
+    known: Known,
+    progress: Progress,
+) -> list[RecordedCall]:
+    """Return generated calls that count, with their tolerances.
+
+    Args:
+        calls: recorded ones that reproduce, the best first.
+        first: number of the first generated call: no recorded one has it.
+        versions: how many versions will be tried on them.
+
+    Raises:
+        SandboxError: the sandbox failed.
+    """
+    rewrites = [each for each in known.right.values() if all(agreeing(golden, each, calls))]
+    runs = REPEATS + 3 + versions + len(rewrites)
+    affordable = int(SECONDS / (runs * (median(call.cost for call in calls) + OVERHEAD)))
+    if affordable < FEWEST:
+        return []
+    named = [(f"call {call.number}", replaying.load_document(call.folder, "inputs")) for call in calls]
+    generated = generate(named, golden.definition.function, bold=bool(rewrites))
+    folder = golden.plan.recording.with_name("explored")
+    written = [
+        _written(golden, made, number, folder / str(number))
+        for number, made in enumerate(itertools.islice(generated, min(MOST, affordable)), first)
+    ]
+    progress(f"trying {len(written)} generated calls on the golden")
+    returned = _with_outcomes(golden, written, folder, patience(calls))
+    proven = replay(golden, returned, 0, progress).proven
+    sure = [call for call in proven if not call.fragile]
+    for rewrite in rewrites:
+        sure = [call for call, agrees in zip(sure, agreeing(golden, rewrite, sure), strict=True) if agrees]
+    return sure
+
+
+def agreeing(golden: Golden, version: replaying.Variant, calls: Sequence[RecordedCall]) -> list[bool]:
+    """Return for each call whether a version gives the golden's outcome. It may be hostile: it runs alone."""
+    if not calls:
+        return []
+    limits = Limits(seconds=60 + 10 * sum(call.cost for call in calls))
+    run = golden.replay(calls, [version], limits=limits, case_seconds=patience(calls))
+    found = []
+    for call in calls:
+        expected = replaying.load_document(call.folder, "expected")
+        found.append(not replaying.differences(expected, run.of(version.id, str(call.number)), call.checkers))
+    return found
+
+
+def patience(calls: Sequence[RecordedCall]) -> float:
+    """Return the time limit of a call: much more than the slowest of some takes."""
+    return max(5.0, 20 * max((call.seconds for call in calls), default=0.0))
+
+
+def _written(golden: Golden, made: Generated, number: int, folder: Path) -> RecordedCall:
+    """Write the inputs of a generated call into a folder, and describe it as the recorder does a recorded one."""
+    folder.mkdir(parents=True)
+    dump(made.document, str(folder), "inputs")
+    arguments = {name: node for name, node in made.document.tree.items() if not name.startswith("@")}
+    texts = describe_call(arguments, set(golden.named), made.document.buffers).texts
+    size = sum(path.stat().st_size for path in folder.iterdir())
+    return RecordedCall(number, folder, frozenset(), size, summary=texts, made_of=made.made_of)
+
+
+def _with_outcomes(
+    golden: Golden, calls: Sequence[RecordedCall], folder: Path, seconds: float
+) -> list[RecordedCall]:
+    """Return the calls from which the golden returns, with what it returned as their expected outcome."""
+    there = replace(golden, plan=replace(golden.plan, recording=folder))
+    limits = Limits(seconds=60 + 2 * SECONDS)
+    run = there.replay(calls, limits=limits, case_seconds=seconds)
+    returned = []
+    for call in calls:
+        outcome = run.of("golden", str(call.number))
+        if outcome.document is not None and RAISED not in outcome.document.tree:
+            dump(outcome.document, str(call.folder), "expected")
+            returned.append(replace(call, seconds=outcome.seconds, hits=outcome.hits))
+    return returned

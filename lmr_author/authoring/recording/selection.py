@@ -1,0 +1,221 @@
+"""Select cases by what calls bring: mutants that they make fail, blocks that they execute, options, sizes.
+
+Those that together bring all that any of them does, and beside them, where calls are small and fast, a few dozen that
+differ most: a misreading that is no mutant may differ on any of them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from lmr_author.authoring.recording.run import RecordedCall
+from lmr_author.core.texts import counted, listed, shortened
+from lmr_author.runtime.probe.traits import Trait
+
+NOT_GIVEN = "not given"
+"""Value of a trait of a part that a call does not have."""
+LONGEST = 40
+"""Characters of a part of a call in a description."""
+_NAME_IN_MODULE = re.compile(r"[\w.]+[.:]\w+")
+MOST_OPTION_SECONDS = 30.0
+"""A call that only brings an option becomes a case as long as a run of the test takes less processor time."""
+MOST_VALUES = 4
+"""A part with more values than these is data and no option."""
+MOST_COMBINATIONS = 8
+"""Ways in which all flags stand together that are told apart: the most frequent ones, where there are more."""
+ROOMY = 256 * 1024
+"""Bytes of the largest call that is kept for its size: an answer may look at the first few items only."""
+LARGER = 4
+"""A call is much larger than one that has this many times fewer bytes."""
+GENEROUS_CASES, GENEROUS_BYTES, GENEROUS_SECONDS = 30, 400_000, 3.0
+"""So many cases at most, bytes of all their files, and processor seconds of a run, while calls are added that differ.
+
+Five of sixty misreadings of five papers passed, and each differed on a small call that was recorded and not kept.
+"""
+MOST_GENERATED = 20
+"""Cases that are generated calls, at most."""
+
+
+def options_of(calls: Sequence[RecordedCall]) -> dict[int, frozenset[Trait]]:
+    """Return number of a call → its options: the traits, also parts that are not given, by which calls differ."""
+    paths = {trait.path for call in calls for trait in call.traits}
+    traits: dict[int, frozenset[Trait]] = {}
+    for call in calls:
+        absent = paths - {trait.path for trait in call.traits}
+        traits[call.number] = call.traits | {Trait(path, "type", NOT_GIVEN) for path in absent}
+    counts = Counter(itertools.chain.from_iterable(traits.values()))
+    values = Counter(trait.path for trait in counts if trait.kind == "value")
+    flags = [trait for trait, _ in counts.most_common() if trait.kind == "flags"]
+    telling = counts.keys() - set(flags[MOST_COMBINATIONS:])
+    for trait, count in counts.items():
+        is_data = trait.kind == "value" and values[trait.path] > MOST_VALUES
+        if is_data or count == len(calls):
+            telling.discard(trait)
+    return {number: own & telling for number, own in traits.items()}
+
+
+def order_of_choice(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
+    """Return all calls, best first: those with blocks or options that no earlier one has, then the most different.
+
+    Small calls come before large ones, and calls that raised last, unless they alone cover something: a test made of
+    errors says little about the method.
+    """
+    options = options_of(calls)
+    remaining = sorted(calls, key=lambda call: (call.outcome != "returned", call.size, call.number))
+    chosen, hits, options_so_far = list[RecordedCall](), set[int](), set[Trait]()
+
+    def worth(call: RecordedCall) -> tuple[int, bool, int, int]:
+        new = len(options[call.number] - options_so_far)
+        return len(call.hits - hits), call.outcome == "returned", new, _difference(call, chosen)
+
+    while remaining:
+        best = max(remaining, key=worth)  # the first of equals, and they come sorted
+        remaining.remove(best)
+        chosen.append(best)
+        hits |= best.hits
+        options_so_far |= options[best.number]
+    return chosen
+
+
+def _difference(call: RecordedCall, chosen: Sequence[RecordedCall]) -> int:
+    """Return how many parts differ from those of the most similar of the last chosen calls."""
+    parts = set(call.summary.items())
+    return min((len(parts ^ set(other.summary.items())) for other in chosen[-12:]), default=0)
+
+
+Gain = tuple[str, object]
+"""A thing that a call brings as a case: ``mutant``, ``block``, ``option`` or ``size``, and which one."""
+
+
+class Catch:
+    """All that replayed calls bring: mutants, blocks, options, and their size. A choice among them is made by these.
+
+    Args:
+        killed: number of a call → ids of the mutants, and names of the misreadings, that fail its case.
+    """
+
+    def __init__(self, calls: Sequence[RecordedCall], killed: Mapping[int, frozenset[str]]) -> None:
+        options = options_of(calls)
+        roomy = {
+            call.number: call.size for call in calls if call.outcome == "returned" and call.size <= ROOMY
+        }
+        large = max(roomy.values(), default=0) / LARGER
+        self.gains: dict[int, frozenset[Gain]] = {}
+        for call in calls:
+            gains: set[Gain] = {("mutant", name) for name in killed.get(call.number, ())}
+            gains |= {("block", block) for block in call.hits}
+            gains |= {("option", trait) for trait in options[call.number]}
+            if roomy.get(call.number, 0) > large:
+                gains.add(("size", "large"))
+            self.gains[call.number] = frozenset(gains)
+
+    def choose(self, calls: Sequence[RecordedCall], wanted: int) -> list[RecordedCall]:
+        """Return calls that bring all there is, greedily; at least ``wanted``.
+
+        Args:
+            calls: in the order in which those are taken that bring equally much.
+        """
+        waiting, chosen, gained = list(calls), list[RecordedCall](), set[Gain]()
+        seconds = 0.0
+
+        def worth(call: RecordedCall) -> tuple[int, int]:
+            new = self.gains[call.number] - gained
+            options = sum(kind == "option" for kind, _ in new)
+            return len(new) - options, options
+
+        while waiting:
+            best = max(waiting, key=worth)
+            waiting.remove(best)
+            certain, options = worth(best)  # certain: mutants, blocks, size
+            if certain or (options and seconds + best.cost <= MOST_OPTION_SECONDS):
+                seconds += best.cost
+                chosen.append(best)
+                gained |= self.gains[best.number]
+        chosen = self._needed(chosen)
+        fill = [call for call in calls if call not in chosen]
+        return chosen + fill[: max(0, wanted - len(chosen))]
+
+    def _needed(self, chosen: list[RecordedCall]) -> list[RecordedCall]:
+        """Return calls without those that bring nothing beside the others, the largest first."""
+        for call in sorted(chosen, key=lambda call: -call.size):
+            others = [other for other in chosen if other is not call]
+            if self.gains[call.number] <= set().union(*(self.gains[other.number] for other in others)):
+                chosen = others
+        return chosen
+
+
+def further(chosen: Sequence[RecordedCall], calls: Sequence[RecordedCall], most: int) -> list[RecordedCall]:
+    """Return calls to keep beside the chosen ones, the most different first, as long as all stay small and fast.
+
+    Args:
+        most: how many there may be in all.
+    """
+    size, seconds = sum(call.stored for call in chosen), sum(call.cost for call in chosen)
+    more, inputs = list[RecordedCall](), {call.inputs_digest for call in chosen}
+    for call in order_of_choice(calls):
+        fits = size + call.stored <= GENEROUS_BYTES and seconds + call.cost <= GENEROUS_SECONDS
+        if call.inputs_digest in inputs or call.outcome != "returned" or not fits:
+            continue
+        if len(inputs) >= most:
+            break
+        more.append(call)
+        inputs.add(call.inputs_digest)
+        size += call.stored
+        seconds += call.cost
+    return more
+
+
+def fewest_that_tell(
+    calls: Sequence[RecordedCall], killed: Mapping[int, frozenset[str]]
+) -> list[RecordedCall]:
+    """Return the fewest generated calls that make fail all that any of them does: those first that tell most."""
+    waiting = frozenset[str]().union(*(killed[call.number] for call in calls))
+    chosen = list[RecordedCall]()
+    while waiting and len(chosen) < MOST_GENERATED:
+        best = max(calls, key=lambda call: (len(killed[call.number] & waiting), -call.stored))
+        chosen.append(best)
+        waiting -= killed[best.number]
+    return chosen
+
+
+# what a case adds, in words
+
+
+def additions(chosen: Sequence[RecordedCall], gains: Mapping[int, frozenset[Gain]]) -> dict[int, str]:
+    """Return number of a call → what it adds to the others, and how it differs from them; "" for nothing.
+
+    Args:
+        gains: number of a call → all that it brings.
+    """
+    counts = Counter(gain for call in chosen for gain in gains[call.number])
+    shared = Counter(pair for call in chosen for pair in call.summary.items())
+    most = max(1, len(chosen) - 1)  # a call that is alone differs in all its parts
+    words = {}
+    for call in chosen:
+        only_here = Counter(gain[0] for gain in gains[call.number] if counts[gain] <= 1 < len(chosen))
+        parts = []
+        if number := only_here["mutant"]:
+            parts.append(f"{counted(number, 'mutant')} fail{'s' * (number == 1)} only here")
+        if only_here["block"]:
+            parts.append("takes a path of its own")
+        differs = [_in_few_words(*pair) for pair in call.summary.items() if shared[pair] <= most]
+        if differs:
+            parts.append(listed(differs, 3))
+        words[call.number] = "; ".join(parts)
+    return words
+
+
+def in_words(path: str, text: str) -> str:
+    """Return a part of a call as it is shown: ``margin=2.0``, or ``x: tensor float32[4]``."""
+    return f"{path}: {text}" if " " in text.strip("'") else f"{path}={text}"
+
+
+def _in_few_words(path: str, text: str) -> str:
+    """Return a part of a call, cut where it is long: of a name in a module the end stays, which tells calls apart."""
+    room = LONGEST - len(f"{path}=…")
+    if len(text) > room > 0 and _NAME_IN_MODULE.fullmatch(text):
+        text = "…" + re.sub(r"^\w*[.:]", "", text[-room:])
+    return shortened(in_words(path, text), LONGEST)

@@ -1,0 +1,1 @@
+"""Explored calls: inputs that no driver made, of the parts of those that it made."""

@@ -1,0 +1,222 @@
+"""Generated calls: recorded ones put together, and changed within what was seen, or more boldly."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lmr_author.core import code
+from lmr_author.proof.exploring.changes import change, resize
+from lmr_author.proof.exploring.inputs import Inputs, elements
+from lmr_author.proof.exploring.profile import Profile, size_of
+from lmr_author.runtime.probe.document import Document
+
+MOST_CALLS = 60
+"""Recorded calls of which others are made."""
+MOST_COMBINED = 2000
+"""Pairs of recorded calls that are put together, by one argument each."""
+MOST_FRUITLESS = 1000
+"""Tries in a row without a new call after which there are no more."""
+MOST_LETTERS = 40
+"""Letters of a text in the code that may be the value of an option."""
+OWN = ("self", "cls")
+
+
+@dataclass(frozen=True)
+class Generated:
+    """Inputs that nobody recorded.
+
+    Attributes:
+        made_of: what they were made of, in words: ``call 3 with margin of call 5``.
+        is_within: nothing of them lies outside what the recorded calls have.
+    """
+
+    document: Document
+    made_of: str
+    is_within: bool
+
+
+def generate(
+    calls: Sequence[tuple[str, Document]], function: code.FunctionNode, *, bold: bool, seed: int = 0
+) -> Iterator[Generated]:
+    """Yield generated calls without end, or until nothing new is found; each once.
+
+    Args:
+        calls: recorded ones, each with its name.
+        function: the target in the golden: numbers and texts in its code, and its defaults, are worth a try.
+        bold: those that lie outside what was seen, too.
+    """
+    maker = _Maker([Inputs(document, name) for name, document in calls[:MOST_CALLS]], function, bold, seed)
+    known = {call.digest for call in maker.calls}
+    combined, fruitless = maker.combined(), 0
+    for number in itertools.count():
+        # Every third is only put together of recorded arguments, as long as there are such.
+        found = (next(combined, None) if number % 3 == 0 else None) or maker.changed()
+        is_within = found is not None and maker.profile.allows(found)
+        if found is not None and (is_within or bold) and (digest := found.digest) not in known:
+            known.add(digest)
+            fruitless = 0
+            yield Generated(found.document, found.made_of, is_within)
+        else:
+            fruitless += 1
+            if fruitless > MOST_FRUITLESS:
+                return
+
+
+class _Maker:
+    def __init__(self, calls: Sequence[Inputs], function: code.FunctionNode, bold: bool, seed: int) -> None:
+        self.calls, self.bold = calls, bold
+        self.profile = Profile(calls)
+        self._rng = random.Random(seed)
+        self._named = _named_values(function)
+        self._defaults = _defaults(function)
+        self._names = list(dict.fromkeys(itertools.chain.from_iterable(call.arguments for call in calls)))
+        self._seen: dict[str, list[tuple[Inputs, Any]]] = {}
+        for call in calls:
+            for place in call.places():
+                self._seen.setdefault(place.path, []).append((call, place.node))
+
+    def combined(self) -> Iterator[Inputs]:
+        """Yield each recorded call with one argument of another, in random order, as far as they go together."""
+        triples = [
+            (base, name, other)
+            for base, other in itertools.permutations(self.calls, 2)
+            for name in self._names
+            if base.argument_digest(name) != other.argument_digest(name)
+        ]
+        self._rng.shuffle(triples)
+        for base, name, other in triples[:MOST_COMBINED]:
+            made = base.copied()
+            if _take(made, name, other) and self.profile.allows(made):
+                yield made
+
+    def changed(self) -> Inputs | None:
+        """Return a recorded call with arguments of others and changed values; None where nothing came of it."""
+        made = self._rng.choice(self.calls).copied()
+        steps = self._rng.choice((1, 1, 1, 2, 2, 3))
+        done = [self._step(made) for _ in range(steps)]
+        return made if any(done) else None
+
+    def _step(self, made: Inputs) -> bool:
+        ways = [self._combine, self._change, self._change, self._resize]
+        if self.bold:
+            ways += [self._set_option, self._set_attribute]
+        return self._rng.choice(ways)(made)
+
+    def _combine(self, made: Inputs) -> bool:
+        name, other = self._rng.choice(self._names), self._rng.choice(self.calls)
+        is_other = made.argument_digest(name) != other.argument_digest(name)
+        return is_other and _take(made, name, other)
+
+    def _change(self, made: Inputs) -> bool:
+        places = [place for place in made.places() if place.path not in OWN]
+        if not places:
+            return False
+        # Each argument as often as the others, however many values it holds.
+        argument = self._rng.choice(list(dict.fromkeys(_argument(place.path) for place in places)))
+        place = self._rng.choice([place for place in places if _argument(place.path) == argument])
+        if not change(made, place, self._seen.get(place.path, ()), self._named, self._rng):
+            return False
+        made.steps.append(f"another {place.path}")
+        return True
+
+    def _resize(self, made: Inputs) -> bool:
+        """Give what shares a size another one, within the sizes seen; a bold call also one, none, and one more."""
+        sizes = {}
+        for place in made.places():
+            if (items := elements(place.node)) is not None:
+                sizes[size_of(place.path)] = len(items)
+            elif (values := made.array(place.node)) is not None:
+                sizes |= {size_of(place.path, axis): size for axis, size in enumerate(values.shape)}
+        if not sizes:
+            return False
+        chosen = self._rng.choice(list(sizes))
+        before = sizes[chosen]
+        least, most = self.profile.limits(chosen)
+        after = [size for size in range(max(0, int(least)), int(most) + 1) if size != before]
+        if self.bold:
+            after += [1, max(0, before - 1), before + 1, 2]
+        if not after or not resize(
+            made, self.profile.linked(chosen), before, new := self._rng.choice(after), self._rng
+        ):
+            return False
+        made.steps.append(f"{chosen.removeprefix('size ')}={new}")
+        return True
+
+    def _set_option(self, made: Inputs) -> bool:
+        """Give an optional argument a value that no recorded call gave it: one like its default, or none."""
+        if not self._defaults:
+            return False
+        name = self._rng.choice(list(self._defaults))
+        default, given = self._defaults[name], made.tree.get(name)
+        if isinstance(given, dict | list):
+            if not made.is_alone(name):
+                return False
+            del made.tree[name]
+        else:
+            made.tree[name] = self._like(default if given is None else given)
+        made.steps.append(f"{name}={made.tree.get(name, default)!r}")
+        return True
+
+    def _set_attribute(self, made: Inputs) -> bool:
+        places = [place for name in OWN for place in made.attributes(name)]
+        if not places:
+            return False
+        place = self._rng.choice(places)
+        place.put(self._like(place.node))
+        made.steps.append(f"{place.path}={place.node!r}")
+        return True
+
+    def _like(self, value: Any) -> Any:
+        """Return another plain value that a parameter may have whose default is this one."""
+        numbers = [named for named in self._named if isinstance(named, int | float)]
+        texts = [named for named in self._named if isinstance(named, str)]
+        match value:
+            case bool():
+                return not value
+            case int():
+                return self._rng.choice(
+                    [0, 1, 2, 3, 5, 10, -1, value + 1, value - 1, *(int(n) for n in numbers)]
+                )
+            case float():
+                near = [0.0, 0.5, 1.0, 2.0, -1.0, 10.0, value / 2, value * 2, -value]
+                return self._rng.choice([*near, *map(float, numbers)])
+            case str():
+                return self._rng.choice([*texts, "", value.upper()])
+        return self._rng.choice([True, False, 0, 1, 2, 0.5, *self._named])
+
+
+def _take(made: Inputs, name: str, other: Inputs) -> bool:
+    """Put an argument of another call into a call; return whether it can be."""
+    if any(name in call.tree and not call.is_alone(name) for call in (made, other)):
+        return False
+    made.take(name, other)
+    made.steps.append(f"{name} of {other.name}" if name in other.tree else f"no {name}")
+    return True
+
+
+def _argument(path: str) -> str:
+    return path.partition("[")[0].partition(".")[0]
+
+
+def _named_values(function: code.FunctionNode) -> list[Any]:
+    """Return the numbers and short texts in a function's code, each once."""
+    values = dict.fromkeys(
+        (type(node.value), node.value)
+        for statement in function.body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, int | float | str)
+        and not isinstance(node.value, bool)
+    )
+    return [value for _, value in values if not isinstance(value, str) or len(value) <= MOST_LETTERS]
+
+
+def _defaults(function: code.FunctionNode) -> dict[str, Any]:
+    """Return the parameters whose default is a plain value."""
+    pairs = ((parameter.arg, default) for parameter, default in code.parameters(function.args))
+    return {name: default.value for name, default in pairs if isinstance(default, ast.Constant)}

@@ -1,0 +1,200 @@
+"""The inputs of one recorded call as data: its arguments, the places in them that can be changed, what they share."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from lmr_author.core import files
+from lmr_author.runtime.probe.arrays import numbers
+from lmr_author.runtime.probe.calling import CLOSURE
+from lmr_author.runtime.probe.document import Buffer, Document, join, key_text, walk
+
+CHANGEABLE = frozenset(
+    f"{kind}{size}" for kind, sizes in (("float", (16, 32, 64)), ("int", (8, 16, 32, 64)), ("uint", (8, 16, 32, 64)))
+    for size in sizes
+) | {"bool"}  # fmt: skip
+"""Element types of the arrays that are changed."""
+DEEPEST = 4
+"""Nesting of containers below which a value stays as it was recorded."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A value in the inputs of a call, and the container that holds it.
+
+    Attributes:
+        path: as in code: ``lengths``, ``spans[*].start``; elements of a list share theirs.
+        holder: the JSON list or object in which it lies.
+        key: its key there.
+        depth: 0 for an argument.
+    """
+
+    path: str
+    holder: Any
+    key: Any
+    depth: int
+
+    @property
+    def node(self) -> Any:
+        return self.holder[self.key]
+
+    def put(self, node: Any) -> None:
+        self.holder[self.key] = node
+
+
+class Inputs:
+    """A copy of recorded inputs that may be changed.
+
+    Args:
+        name: what the recorded call is called where it is shown: ``call 3``.
+
+    Attributes:
+        steps: what was done to it, in words.
+    """
+
+    def __init__(self, document: Document, name: str) -> None:
+        self.name = name
+        self.steps: list[str] = []
+        self.document = Document(copy.deepcopy(document.tree), dict(document.buffers), document.omitted)
+
+    def copied(self) -> Inputs:
+        return Inputs(self.document, self.name)
+
+    @property
+    def made_of(self) -> str:
+        """What it was made of: ``call 3 with margin of call 5, another labels``."""
+        return f"{self.name} with {', '.join(dict.fromkeys(self.steps))}"
+
+    @property
+    def tree(self) -> dict[str, Any]:
+        tree: dict[str, Any] = self.document.tree
+        return tree
+
+    @property
+    def arguments(self) -> list[str]:
+        """Names of arguments and free variables; not the random states and modes of the call."""
+        return [name for name in self.tree if not name.startswith("@") or name.startswith(CLOSURE)]
+
+    @property
+    def digest(self) -> str:
+        """A digest of everything in it."""
+        numbers_in = [
+            [name, files.sha256_bytes(buffer.data)] for name, buffer in sorted(self.document.buffers.items())
+        ]
+        return files.sha256_bytes(json.dumps([self.tree, numbers_in]).encode())
+
+    def argument_digest(self, name: str) -> str:
+        """A digest of one argument, wherever its numbers lie; "" for one that is not given."""
+        if name not in self.tree:
+            return ""
+        data = [self.document.buffers[file].data for file in _files(self.tree[name])]
+        text = json.dumps(self.tree[name], default=str)
+        return files.sha256_bytes(b"\0".join([text.encode(), *data]))
+
+    def is_alone(self, name: str) -> bool:
+        """Tell whether an argument shares no object with another one, so that it can be put into another call."""
+        own, own_refs, other_ids, other_refs = set[int](), set[int](), set[int](), set[int]()
+        for argument, node in self.tree.items():
+            ids, refs = (own, own_refs) if argument == name else (other_ids, other_refs)
+            for _, part in walk(node):
+                if isinstance(part, dict) and "id" in part:
+                    (refs if part.get("$") == "ref" else ids).add(part["id"])
+        return own_refs <= own and not (other_refs & own)
+
+    def take(self, name: str, other: Inputs) -> None:
+        """Put another call's argument in the place of this one's; without it there, it is left out here, too."""
+        if name not in other.tree:
+            del self.tree[name]
+            return
+        node, buffers = copy.deepcopy(other.tree[name]), self.document.buffers
+        first = 1 + max(
+            (part["id"] for _, part in walk(self.tree) if isinstance(part, dict) and "id" in part), default=0
+        )
+        for _, part in walk(node):
+            if isinstance(part, dict) and "id" in part:
+                part["id"] += first
+            if isinstance(part, dict) and "$" in part and "file" in part:
+                file = self._new_file()
+                buffers[file] = other.document.buffers[part["file"]]
+                part["file"] = file
+        self.tree[name] = node
+
+    def places(self, names: list[str] | None = None) -> Iterator[Place]:
+        """Yield the values that lie in arguments and plain containers, outermost first."""
+        for name in names or self.arguments:
+            yield from self._below(Place(name.removeprefix(CLOSURE), self.tree, name, 0))
+
+    def _below(self, place: Place) -> Iterator[Place]:
+        yield place
+        node, depth = place.node, place.depth + 1
+        if depth > DEEPEST:
+            return
+        if isinstance(node, dict):
+            match node.get("$", "dict"):
+                case "list" | "tuple":
+                    node = node["v"]
+                case "dict" if "$" in node:
+                    for index, pair in enumerate(node["v"]):
+                        if not isinstance(pair[0], dict | list):
+                            yield from self._below(
+                                Place(join(place.path, key_text(pair[0], index)), pair, 1, depth)
+                            )
+                    return
+                case "dict":
+                    for key in node:
+                        yield from self._below(Place(join(place.path, f"[{key!r}]"), node, key, depth))
+                    return
+                case "namedtuple":
+                    for key in node["v"]:
+                        yield from self._below(Place(join(place.path, f".{key}"), node["v"], key, depth))
+                    return
+        if isinstance(node, list):
+            for index in range(len(node)):
+                yield from self._below(Place(join(place.path, "[*]"), node, index, depth))
+
+    def attributes(self, name: str) -> Iterator[Place]:
+        """Yield the plain values among the attributes of an object, and of those that it holds."""
+        node = self.tree.get(name)
+        if isinstance(node, dict) and node.get("$") == "object":
+            for key, value in node["state"].items():
+                if isinstance(value, bool | int | float | str):
+                    yield Place(f"{name}.{key}", node["state"], key, 1)
+
+    def array(self, node: Any) -> Any:
+        """Return the numbers of an array; None for what is none, or whose element type is not changed."""
+        is_array = isinstance(node, dict) and node.get("$") in ("tensor", "array", "scalar")
+        return numbers(self.document, node) if is_array and node["dtype"] in CHANGEABLE else None
+
+    def put_array(self, place: Place, values: Any) -> None:
+        """Put other numbers, perhaps of another shape, in the place of an array's; its element type stays."""
+        node, values = place.node, values.astype(self.array(place.node).dtype)
+        node["shape"] = list(values.shape)
+        if "data" in node:
+            node["data"] = values.tolist()
+        else:
+            node["file"], old = self._new_file(), node["file"]
+            self.document.buffers[node["file"]] = Buffer(
+                values.dtype.str, tuple(values.shape), values.tobytes()
+            )
+            if old not in _files(self.tree):
+                del self.document.buffers[old]
+
+    def _new_file(self) -> str:
+        return str(1 + max(map(int, self.document.buffers), default=-1))
+
+
+def _files(node: Any) -> list[str]:
+    """Return the names of the buffers that a part of a tree uses, in its order."""
+    parts = (part for _, part in walk(node))
+    return [part["file"] for part in parts if isinstance(part, dict) and "$" in part and "file" in part]
+
+
+def elements(node: Any) -> list[Any] | None:
+    """Return the JSON list of a list or tuple; None of anything else."""
+    if isinstance(node, dict) and node.get("$") in ("list", "tuple"):
+        node = node["v"]
+    return node if isinstance(node, list) else None
