@@ -67,7 +67,7 @@ def challenge(
         Option(metavar="PROVIDER/MODEL", help="Ask a model for them, by Inspect AI; it is asked once."),
     ] = None,
     strengthen: Annotated[
-        bool, Option("--strengthen", help="Make recorded calls cases that tell misreadings apart.")
+        bool, Option("--strengthen", help="Make calls cases that tell misreadings apart.")
     ] = False,
     accept: Annotated[
         str | None, Option(metavar="NAME", help="Accept a misreading as equivalent, a rewrite as none.")
@@ -188,7 +188,7 @@ def _show_target(folder: Task, target: ChallengedTarget, answers: Sequence[Chall
     for answer in answers:
         _show_answer(answer, target.versions)
     for case in target.added:
-        text = f"{case.case}, call {case.call}, tells apart {listed(list(case.tells), 4)}"
+        text = f"{case.case}, {case.origin}, tells apart {listed(list(case.tells), 4)}"
         _say(text, "added:", "green", indent=2)
     for call in target.left_out[:NUMBERS]:
         why = LEFT_OUT[call.why].format(answer=call.answer)
@@ -222,10 +222,9 @@ def details(answer: Challenger) -> list[str]:
     lines = [answer.about, answer.reason]
     difference = answer.difference
     if difference is not None:
-        where = difference.case or f"call {difference.call}"
-        lines.append(f"{where}: {shortened(difference.message, 300)}")
+        lines.append(f"{difference.where}: {shortened(difference.message, 300)}")
     if len(answer.tells) > 1:
-        lines.append(f"recorded calls on which it fails: {_numbers(answer.tells)}")
+        lines.append(f"calls on which it fails: {_numbers(answer.tells)}")
     if answer.missing is not None:
         lines += missing_in_words(answer.missing)
     return lines

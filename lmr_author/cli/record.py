@@ -147,8 +147,9 @@ def _record(folder: Task, options: RecordOptions) -> RecordResult:
 def show(result: RecordResult, options: RecordOptions, task: Path | None) -> None:
     """Print what was recorded, what it covers, and the next command, which runs where the recording ran."""
     recording = result.recording
-    calls = f"{len(recording.cases)} of {recording.calls} calls"
-    ui.say(f"{calls} of {result.implementation.target}", "recorded", "green")
+    generated = sum(bool(case.made_of) for case in recording.cases)
+    calls = f"{len(recording.cases) - generated} of {recording.calls} calls"
+    ui.say(f"{calls} of {result.implementation.target}{_made(generated)}", "recorded", "green")
     screen = ui.console()
     room = screen.width - 2 if screen.is_terminal else WIDE
     for line in case_lines(recording.cases):
@@ -162,6 +163,10 @@ def show(result: RecordResult, options: RecordOptions, task: Path | None) -> Non
     named = [str(task)] if task else []
     evaluate = shlex.join(["lmr-author", "evaluate", *options.where.options, *named])
     ui.say(f"next: {shlex.join(['lmr-author', 'validate', *named])} && {evaluate}", whole=True)
+
+
+def _made(generated: int) -> str:
+    return f", and {counted(generated, 'generated call')}" if generated else ""
 
 
 def case_lines(cases: Sequence[Case]) -> Iterator[str]:
@@ -178,7 +183,7 @@ def case_lines(cases: Sequence[Case]) -> Iterator[str]:
             yield f"all     {listed(shared, 6)}"
     for case in cases[:MOST_CASES]:
         adds = ui.framed(": ", case.adds)
-        yield f"{case.name}  call {case.call}, {size_text(case.bytes)}{adds}"
+        yield f"{case.name}  {case.origin}, {size_text(case.bytes)}{adds}"
     if len(cases) > MOST_CASES:
         more, size = len(cases) - MOST_CASES, sum(case.bytes for case in cases)
         yield f"and {more} more that differ from these; {len(cases)} cases, {size_text(size)} in all"
@@ -295,6 +300,8 @@ def _show_mutants(result: RecordResult) -> None:
             indent=2,
         )
     survivors = [mutant for mutant in proof.survivors if mutant.id not in result.accepted]
+    if survivors:
+        ui.say("`lmr-author evaluate` shows which of these some input can tell from the original", indent=4)
     for mutant in survivors[:SURVIVORS]:
         ui.say(f"survives, line {mutant.line}:", indent=4)
         ui.diff(mutant.diff.splitlines(), indent=6)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from lmr_author.authoring.recording.choose import (
+from lmr_author.authoring.recording.run import RecordedCall
+from lmr_author.authoring.recording.selection import (
     GENEROUS_BYTES,
     GENEROUS_CASES,
     GENEROUS_SECONDS,
@@ -17,7 +18,6 @@ from lmr_author.authoring.recording.choose import (
     options_of,
     order_of_choice,
 )
-from lmr_author.authoring.recording.run import RecordedCall
 from lmr_author.runtime.probe.traits import MOST_DESCRIBED, Trait, describe_call
 
 

@@ -13,11 +13,12 @@ from typing import Any
 
 from lmr_author.authoring.recording.checkers import check_option, fixture_advice, parse, with_chosen
 from lmr_author.authoring.recording.run import Recorded, RecordedCall, Run
-from lmr_author.authoring.recording.tolerance import derive, differs_in_double, in_double, narrowed
+from lmr_author.authoring.recording.tolerance import derive, differs_in_double, in_double, moved, narrowed
 from lmr_author.core import code
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Progress, Target
 from lmr_author.core.texts import listed
+from lmr_author.runtime.probe import compare
 from lmr_author.runtime.probe.calling import RANDOM
 from lmr_author.runtime.probe.document import dump
 from lmr_author.runtime.probe.outcome import as_written
@@ -25,6 +26,10 @@ from lmr_author.runtime.replay import replaying, staging
 from lmr_author.runtime.replay.outcomes import Replay
 from lmr_author.runtime.sandbox.base import Limits, Sandbox
 
+ILL_CONDITIONED = (
+    "ill-conditioned: no version that rounds otherwise gives the same; moved by 1e-15, its inputs change"
+)
+"""Begins the reason of a call that is no case, before the part of the outcome that changes."""
 REPEATS = 2
 """Golden replays per call, each in a process of its own, with another hash seed and number of threads."""
 BATCH_CALLS, BATCH_BYTES, BATCH_SECONDS = 100, 48 * 2**20, 20.0
@@ -32,8 +37,8 @@ BATCH_CALLS, BATCH_BYTES, BATCH_SECONDS = 100, 48 * 2**20, 20.0
 MOST_SECONDS = 60.0
 """Processor time of the calls that are replayed, by the recorded run; at least those that are wanted are."""
 VERSIONS = ("python", "torch", "numpy", "pandas")
-DOUBLE = "-double"
-"""Ends the name of a case whose inputs are float64."""
+DOUBLE, MOVED = "-double", "-moved"
+"""End the names of cases whose inputs are float64, and float64 that is moved by a rounding."""
 
 
 @dataclass(frozen=True)
@@ -65,16 +70,17 @@ class Golden:
         return frozenset(node.attr for node in code.each(self.definition.function, ast.Attribute))
 
     def add(self, calls: Sequence[RecordedCall]) -> None:
-        """Make calls ready to be replayed: as they are and, where they hold float32, as float64."""
+        """Make calls ready to be replayed: as they are, where they hold float32 as float64, and moved by a rounding."""
         for call in calls:
             folder = self.plan.recording / str(call.number)
             shutil.copytree(call.folder, folder)
             inputs = replaying.load_document(folder, "inputs")
             precise = in_double(inputs, with_torch="torch" in self.plan.preload)
-            if precise is not None:
-                double = self.plan.recording / f"{call.number}{DOUBLE}"
-                double.mkdir()
-                dump(precise, str(double), "inputs")
+            for end, document in ((DOUBLE, precise), (MOVED, moved(precise or inputs))):
+                if document is not None:
+                    other = self.plan.recording / f"{call.number}{end}"
+                    other.mkdir()
+                    dump(document, str(other), "inputs")
 
     def replay(
         self,
@@ -87,10 +93,10 @@ class Golden:
         doubles: bool = False,
         **changes: Any,
     ) -> Replay:
-        """Replay calls, named by their number. ``doubles``: as float64, too. Raises SandboxError."""
+        """Replay calls, named by their number. ``doubles``: as float64, and moved, too. Raises SandboxError."""
         cases = [str(call.number) for call in calls]
         if doubles:
-            names = [f"{name}{DOUBLE}" for name in cases]
+            names = [f"{name}{end}" for name in cases for end in (DOUBLE, MOVED)]
             cases += [name for name in names if (self.plan.recording / name).is_dir()]
         plan = replace(self.plan, cases=tuple(cases), **changes)
         return replaying.replay(
@@ -262,6 +268,10 @@ def _judge(golden: Golden, call: RecordedCall, runs: Sequence[Replay]) -> Record
         differences = replaying.differences(expected, outcome, checkers)
         if differences:
             return Rejected(call, f"gives another result when replayed: {differences[0]}")
+    unmoved = precise or expected
+    in_motion = runs[-1].of("golden", f"{call.number}{MOVED}")
+    if in_motion.document is not None and (far := compare.compare(unmoved, in_motion.document, checkers)):
+        return Rejected(call, f"{ILL_CONDITIONED}: {far[0].path or 'the outcome'}")
     fragile = ""
     if precise is not None and RANDOM not in inputs.tree:
         fragile = _fragile(differs_in_double(expected, precise, checkers))

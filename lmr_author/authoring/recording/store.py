@@ -220,8 +220,7 @@ def _in_docstring(text: str) -> str:
 
 def _comment(case: Case) -> str:
     adds = f": {case.adds}" if case.adds else ""
-    origin = f"made of {case.made_of}" if case.made_of else f"call {case.call}"
-    return _comment_after(f"{origin}{adds}")
+    return _comment_after(f"{case.origin}{adds}")
 
 
 def _comment_after(text: str) -> str:

@@ -249,6 +249,37 @@ def in_double(inputs: Document, *, with_torch: bool = True) -> Document | None:
     return double
 
 
+ROUNDING = 1e-15
+"""Relative size of a rounding in double precision, a few times over."""
+DIGITS = 6
+"""A number with no more digits was written by somebody, perhaps as a limit: it stays what it is."""
+
+
+def moved(inputs: Document) -> Document | None:
+    """Return the same inputs with every number of double precision moved by a rounding; None when there is none.
+
+    Equal numbers stay equal, so that ties stay ties.
+    """
+    import numpy
+
+    other = Document(copy.deepcopy(inputs.tree), dict(inputs.buffers), inputs.omitted)
+    is_moved = False
+    for name, argument in other.tree.items():
+        for _, node in walk({"": argument} if name[:1] != "@" else {}):
+            if not isinstance(node, dict) or dtype_of(node) != "float64" or node.get("$") == "complex":
+                continue
+            values = numbers_of(inputs, node)
+            with numpy.errstate(all="ignore"):
+                scale = 10.0 ** (DIGITS - 1 - numpy.floor(numpy.log10(numpy.abs(values))))
+                is_written = ~numpy.isfinite(scale) | (numpy.round(values * scale) / scale == values)
+                sign = numpy.where(numpy.sin(1e6 * values) < 0, -1.0, 1.0)
+            changed = numpy.where(is_written, values, values * (1 + ROUNDING * sign))
+            if not numpy.array_equal(changed, values, equal_nan=True):
+                _replace_numbers(other, node, changed)
+                is_moved = True
+    return other if is_moved else None
+
+
 def _replace_numbers(document: Document, node: dict[str, Any], values: Any) -> None:
     node["dtype"] = str(values.dtype)
     if "data" in node:

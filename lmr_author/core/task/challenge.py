@@ -80,12 +80,20 @@ class CallDifference(Record):
         case: name of its case; "" for a call that is none.
         message: the part and its difference in words, with its size and the tolerance.
         raised: type of the exception that the answer raised where the golden returned; "" for none.
+        made_of: the recorded calls that a generated one was made of, in words; "" for a recorded one.
     """
 
     call: Count
     case: str = ""
     message: str = ""
     raised: str = ""
+    made_of: str = ""
+
+    @property
+    def where(self) -> str:
+        """The call in words."""
+        made = f"a call made of {self.made_of}" if self.made_of else f"call {self.call}"
+        return self.case or made
 
 
 @dataclass(frozen=True)
@@ -177,17 +185,26 @@ class Challenger(Record):
 
 @dataclass(frozen=True)
 class AddedCase(Record):
-    """A recorded call that became a case.
+    """A recorded or generated call that became a case.
 
     Attributes:
         case: its name.
         call: its number.
         tells: names of the misreadings that fail on it.
+        made_of: the recorded calls that a generated one was made of, in words; "" for a recorded one.
     """
+
+    optional: ClassVar = ("made_of",)
 
     case: str
     call: Count
     tells: tuple[str, ...]
+    made_of: str = ""
+
+    @property
+    def origin(self) -> str:
+        """The call in words."""
+        return f"made of {self.made_of}" if self.made_of else f"call {self.call}"
 
 
 @dataclass(frozen=True)

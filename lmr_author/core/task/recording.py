@@ -86,6 +86,11 @@ class Case(Record):
     adds: str = ""
     made_of: str = ""
 
+    @property
+    def origin(self) -> str:
+        """Where it is from, in words: ``call 3``, or ``made of call 3 with margin of call 5``."""
+        return f"made of {self.made_of}" if self.made_of else f"call {self.call}"
+
 
 @dataclass(frozen=True)
 class Coverage(Record):

@@ -1,4 +1,4 @@
-"""All recorded calls of a target: made once more, and written as recordings of their own.
+"""All calls of a target: recorded once more, or generated, and written as recordings of their own.
 
 ``record`` keeps only the calls that become cases. The golden is an oracle for each of the others, too.
 """
@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from lmr_author.authoring.recording import checkers, store
+from lmr_author.authoring.recording.explored import NOTHING_KNOWN, explore
 from lmr_author.authoring.recording.job import Job, driver_of, folder_with, room_left
 from lmr_author.authoring.recording.record import Uncompared, uncompared
 from lmr_author.authoring.recording.replay import Golden, golden_of, replay
@@ -26,6 +27,9 @@ from lmr_author.proof.evaluation.judges import RecordingJudge
 from lmr_author.release.recipes.recipe import RecordPart, script_in
 from lmr_author.runtime.probe.calling import GRADIENTS
 
+MOST_TRIED = 8
+"""Answers for which there has to be time to try them on generated calls."""
+
 
 @dataclass(frozen=True)
 class Calls:
@@ -35,7 +39,7 @@ class Calls:
         room: bytes that its recording may have for further cases.
         plan, recorded: the run that made them.
         golden: what replays them.
-        others: those that the golden reproduces, with their tolerances, and that are no cases yet.
+        others: those that the golden reproduces, with their tolerances, and that are no cases yet; generated ones, too.
         cases: case → the same call, where it was made once more.
     """
 
@@ -90,9 +94,10 @@ def record_again(bench: Bench, recording: Recording, here: Path, work: Path, say
     in_place = _compares_changes(recording) if options.in_place is None else options.in_place
     golden = golden_of(plan, bench.sandbox, recorded, in_place)
     replayed = replay(golden, order_of_choice(recorded.calls), options.fewest_cases, say)
+    explored = explore(golden, replayed.proven, recorded.summary.calls + 1, MOST_TRIED, NOTHING_KNOWN, say)
     case_names = {inputs_digest(bench.recording_folder / case.name): case.name for case in recording.cases}
     cases, others = dict[str, RecordedCall](), list[RecordedCall]()
-    for call in sorted(replayed.proven, key=lambda call: call.number):
+    for call in sorted((*replayed.proven, *explored), key=lambda call: call.number):
         name = case_names.get(call.inputs_digest)
         if name is None:
             others.append(call)

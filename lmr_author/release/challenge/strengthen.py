@@ -143,7 +143,11 @@ def strengthen(
                 if difference is not None:
                     differences[answer.name] = difference
             put_in_place(judge, calls)
-            added = [AddedCase(name, number, choice.told_by(number)) for name, number in names.items()]
+            made_of = {call.number: call.made_of for call in chosen}
+            added = [
+                AddedCase(name, number, choice.told_by(number), made_of[number])
+                for name, number in names.items()
+            ]
             return Strengthened(tuple(added), choice.left_out(), differences)
     return Strengthened((), choice.left_out(), {})
 

@@ -72,7 +72,8 @@ class Trial:
             return None
         case = self.failing[0]
         raised = self.replay.of(_ID, case.name).error.type[:_LONGEST_NAME]
-        return CallDifference(case.call, case.name if is_case else "", self.differs(case)[0], raised)
+        name = case.name if is_case else ""
+        return CallDifference(case.call, name, self.differs(case)[0], raised, case.made_of)
 
 
 class Trials:

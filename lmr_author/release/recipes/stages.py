@@ -6,13 +6,14 @@ import json
 import shlex
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lmr_author.authoring import masking
 from lmr_author.authoring.masking.body import MaskNotes
 from lmr_author.authoring.new_task import new_task
+from lmr_author.authoring.recording.explored import Known
 from lmr_author.authoring.recording.record import record
 from lmr_author.core import files, foreign
 from lmr_author.core.errors import LmrError, SandboxError
@@ -22,9 +23,12 @@ from lmr_author.core.task.equivalents import EquivalentMutants
 from lmr_author.core.task.provenance import RemovedFile
 from lmr_author.core.task.recording import FIXTURES
 from lmr_author.proof.evaluation import accepting, evaluate
+from lmr_author.proof.evaluation.bench import Bench
+from lmr_author.proof.evaluation.candidates.predictions import Prediction
+from lmr_author.proof.evaluation.candidates.reply import Invalid
 from lmr_author.proof.evaluation.candidates.results import CandidateResult
 from lmr_author.proof.evaluation.candidates.run import score
-from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions
+from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions, Scorer
 from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.proof.validation.run import validate
 from lmr_author.release.recipes.made import ACCEPTED, EQUIVALENT, JudgedAnswer, Made
@@ -35,6 +39,7 @@ from lmr_author.runtime.environment.dockerfile import write_dockerfile
 from lmr_author.runtime.environment.local import make_local
 from lmr_author.runtime.environment.lock_file import LockOptions
 from lmr_author.runtime.environment.where import HERE, LOCAL, Where, python_of
+from lmr_author.runtime.replay.replaying import Variant
 
 LOCK_SECONDS = 1800.0
 """Time limit of the resolver: nobody waits at a terminal while many recipes are made."""
@@ -163,7 +168,7 @@ def mask(build: Build, made: Made) -> Made:
 
 
 def record_calls(build: Build, made: Made) -> Made:
-    """``record``, for each target anew: what an earlier recording left is removed."""
+    """``record``, for each target anew: what an earlier recording left is removed. The answers choose cases, too."""
     task, path = build.task, build.folder.path
     info = task.load()
     task.equivalent_mutants_path.unlink(missing_ok=True)
@@ -178,8 +183,24 @@ def record_calls(build: Build, made: Made) -> Made:
     _make_local(build)
     for number, part in enumerate(build.folder.recipe.targets):
         with in_field(build.folder, f"targets[{number}].record"):
-            record(task, part.record.options(part.target, build.where), path, build.say)
+            options = part.record.options(part.target, build.where)
+            record(task, options, path, build.say, known=_known(build, number + 1))
     return replace(made, sandboxes=())
+
+
+def _known(build: Build, index: int) -> Known:
+    """Return the recipe's answers to a target in their places; without those that are invalid anyway."""
+    task, part = build.task, build.folder.recipe.targets[index - 1]
+    info = task.load()
+    known: dict[str, dict[str, Variant]] = {"passed": {}, "failed": {}}
+    with build.where.sandbox(task, info) as sandbox, Bench(task, info, info.implementation(index), sandbox, 0.0) as bench:
+        scorer = Scorer(bench, CandidateOptions(build.work))
+        for name, answer in part.expected.items():
+            prediction = Prediction(task.name, index, name, name, code=build.folder.answer_text(index, name))
+            with suppress(Invalid):
+                fitted = scorer.fit(prediction)
+                known.get(answer.outcome, {})[name] = Variant(f"answer {name}", fitted.data, fitted.line)
+    return Known(right=known["passed"], wrong=known["failed"])
 
 
 def check(build: Build, made: Made) -> Made:

@@ -1,0 +1,165 @@
+"""Generated calls as cases, what they must not do, and what they show of survivors."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lmr_author.authoring.masking import MaskOptions, mask
+from lmr_author.authoring.recording.record import RecordResult
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import GateResult, Task
+from lmr_author.core.task.evaluation import MUTANTS_DIE
+from tests.pipeline import recorded, run_gates
+from tests.support import make_task
+
+pytestmark = pytest.mark.bwrap
+
+
+def task_of(folder: Path, source: str, driver: str, target: str) -> Task:
+    """A task whose masked function is the last one of some source."""
+    task = make_task(folder)
+    repository = task.root / "small-repo"
+    (repository / "pkg/found.py").write_text(source)
+    (repository / "go.py").write_text(driver)
+    mask(task, MaskOptions((f"pkg/found.py::{target}",), category="Evaluation Metrics"), task.root)
+    return task
+
+
+def record(task: Task, target: str) -> RecordResult:
+    return recorded(task, f"pkg/found.py::{target}", "python", "go.py")
+
+
+def mutants_gate(task: Task) -> GateResult:
+    return next(gate for gate in run_gates(task).gates if gate.gate == MUTANTS_DIE)
+
+
+CLIP = """\
+def clip(values, least, most):
+    found = []
+    for value in values:
+        if value < least:
+            value = least
+        elif value > most:
+            value = most
+        found.append(value)
+    return found
+"""
+APART = """\
+from pkg.found import clip
+clip([1, 5, 9], 0, 10)
+clip([2, 4, 3, 8], 3, 20)
+clip([7, 6, 1], 0, 5)
+"""
+
+
+def test_arguments_of_several_calls_are_put_together(tmp_path: Path) -> None:
+    """No call of the driver has values on both sides; put together, some have."""
+    result = record(task_of(tmp_path, CLIP, APART, "clip"), "clip")
+    generated = [case for case in result.recording.cases if case.made_of]
+    assert generated and all(case.call > result.recording.calls for case in generated)
+    assert any(" of call " in case.made_of for case in generated)
+    page = next(tmp_path.rglob("unit_test_1.py")).read_text()
+    assert f"made of {generated[0].made_of}"[:40] in page
+
+
+GRADE = """\
+def grade(score, late=False, bonus=0):
+    points = score * 2 + 1
+    if late:
+        points = points - 7
+    if bonus > 3:
+        points = points + bonus * 2
+    return points
+"""
+
+
+def test_a_driver_that_never_sets_an_option_leaves_its_mutants_open(tmp_path: Path) -> None:
+    driver = "from pkg.found import grade\nfor score in (1.5, 2.5, 4.0):\n    grade(score)\n"
+    task = task_of(tmp_path, GRADE, driver, "grade")
+    record(task, "grade")
+    gate = mutants_gate(task)
+    assert gate.detail.indistinguishable == 0 and (gate.detail.open or 0) > 5
+    on_condition = [one for one in gate.detail.survivors if "bonus > 3" in one.diff]
+    assert on_condition and any("bonus=" in one.why for one in on_condition)
+
+
+COUNTED = """\
+def total(values):
+    result = 0
+    result = sum(values)
+    if len(values) > 2:
+        if len(values) > 1:
+            result = result + len(values)
+    return result
+"""
+
+
+def test_what_no_call_tells_apart_does_not_count_and_is_shown(tmp_path: Path) -> None:
+    driver = "from pkg.found import total\nfor n in range(6):\n    total(list(range(n, 2 * n)))\n"
+    task = task_of(tmp_path, COUNTED, driver, "total")
+    record(task, "total")
+    gate = mutants_gate(task)
+    same = [one for one in gate.detail.survivors if one.indistinguishable]
+    assert {"-    result = 0\n+    result = 1"} <= {one.diff for one in same}
+    assert gate.detail.indistinguishable == len(same) and f"{len(same)} indistinguishable" in gate.message
+    assert all(one.explored >= 100 and str(one.explored) in one.why for one in same)
+
+
+SOLVE = """\
+import numpy as np
+
+def solve(matrix, vector):
+    return np.linalg.pinv(matrix, rcond=1e-25) @ vector
+"""
+
+
+def test_an_ill_conditioned_call_is_no_case(tmp_path: Path) -> None:
+    """A singular matrix keeps noise, to the bit the same each time: no other way to solve gives it."""
+    driver = """\
+import numpy as np
+from pkg.found import solve
+noise = np.random.default_rng(0)
+for sizes in (2, 3, 4, 5):
+    full = noise.normal(size=(sizes, sizes)) + 3 * np.eye(sizes)
+    solve(full, noise.normal(size=sizes))
+    row = noise.normal(size=sizes)
+    solve(np.stack([row * factor for factor in 1 + noise.random(sizes)]), noise.normal(size=sizes))
+"""
+    result = record(task_of(tmp_path, SOLVE, driver, "solve"), "solve")
+    reasons = [lost.reason for lost in result.proof.rejected]
+    assert len([reason for reason in reasons if reason.startswith("ill-conditioned")]) >= 3, reasons
+    assert {1, 3, 5, 7} <= {case.call for case in result.recording.cases}
+
+
+def test_where_all_calls_are_ill_conditioned_the_reason_is_said(tmp_path: Path) -> None:
+    driver = """\
+import numpy as np
+from pkg.found import solve
+noise = np.random.default_rng(0)
+row = noise.normal(size=4)
+for _ in range(3):
+    solve(np.stack([row * factor for factor in 1 + noise.random(4)]), noise.normal(size=4))
+"""
+    with pytest.raises(LmrError, match="ill-conditioned"):
+        record(task_of(tmp_path, SOLVE, driver, "solve"), "solve")
+
+
+def test_an_evaluation_is_judged_by_its_own_count_of_generated_calls(tmp_path: Path) -> None:
+    """Fewer than the floor show nothing, whatever a record says."""
+    task = task_of(
+        tmp_path, COUNTED, "from pkg.found import total\nfor n in range(6):\n    total([n] * n)\n", "total"
+    )
+    record(task, "total")
+    run_gates(task)
+    stored = json.loads(task.evaluation_path.read_text())
+    for gate in stored["gates"]:
+        for one in gate["detail"].get("survivors", ()):
+            one["explored"] = 99
+    task.evaluation_path.write_text(json.dumps(stored))
+    from lmr_author.core.task import evaluation
+
+    found = evaluation.load(task)
+    assert found is not None and evaluation.mutation_score(found.gates).indistinguishable == 0
