@@ -230,7 +230,7 @@ def stored(folder: Path, number: int, inputs: str = "", padding: int = 10, **cha
 
 def test_small_and_fast_calls_are_kept_generously(tmp_path: Path) -> None:
     calls = [stored(tmp_path, number) for number in range(1, 60)]
-    more = further(calls[:3], calls)
+    more = further(calls[:3], calls, GENEROUS_CASES)
     assert len(more) == GENEROUS_CASES - 3
     assert all(item not in calls[:3] for item in more)
 
@@ -242,4 +242,4 @@ def test_what_is_kept_beside_the_chosen_is_new_small_fast_and_returned(tmp_path:
     large = stored(tmp_path, 4, padding=GENEROUS_BYTES)
     slow = stored(tmp_path, 5, seconds=GENEROUS_SECONDS)
     other = stored(tmp_path, 6)
-    assert further([first], [first, same, error, large, slow, other]) == [other]
+    assert further([first], [first, same, error, large, slow, other], GENEROUS_CASES) == [other]

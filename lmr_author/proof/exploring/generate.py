@@ -116,9 +116,12 @@ class _Maker:
         places = [place for place in made.places() if place.path not in OWN]
         if not places:
             return False
-        # Each argument as often as the others, however many values it holds.
+        # Each argument as often as the others, however many values it holds; a list as often as its elements.
         argument = self._rng.choice(list(dict.fromkeys(_argument(place.path) for place in places)))
-        place = self._rng.choice([place for place in places if _argument(place.path) == argument])
+        path = self._rng.choice(
+            list(dict.fromkeys(place.path for place in places if _argument(place.path) == argument))
+        )
+        place = self._rng.choice([place for place in places if place.path == path])
         if not change(made, place, self._seen.get(place.path, ()), self._named, self._rng):
             return False
         made.steps.append(f"another {place.path}")

@@ -74,12 +74,14 @@ _ANY = float("inf")
 
 def _relation(first: str, second: str, seen: Sequence[Facts]) -> Relation | None:
     """Return a relation that holds in every call which has both: a constant difference, or an order."""
-    gaps = {one[first] - one[second] for one in seen if first in one and second in one}
+    pairs = {(one[first], one[second]) for one in seen if first in one and second in one}
+    gaps = {one - other for one, other in pairs}
     if not gaps:
         return None
     if len(gaps) == 1:
         gap = gaps.pop()
-        return first, second, gap, gap
+        # That a single pair differs by three says nothing; that it is equal may well be meant.
+        return (first, second, gap, gap) if gap == 0 or len(pairs) > 1 else None
     if min(gaps) >= 0:
         return first, second, 0, _ANY
     return (first, second, -_ANY, 0) if max(gaps) <= 0 else None
