@@ -17,7 +17,7 @@ from lmr_author.authoring.recording.replay import REPEATS, Golden, replay
 from lmr_author.authoring.recording.run import RecordedCall
 from lmr_author.core.task import Progress
 from lmr_author.proof.exploring.generate import Generated, generate
-from lmr_author.runtime.probe.calling import RAISED
+from lmr_author.runtime.probe.calling import GLOBAL, RAISED
 from lmr_author.runtime.probe.document import dump
 from lmr_author.runtime.probe.traits import describe_call
 from lmr_author.runtime.replay import replaying
@@ -108,10 +108,12 @@ def _written(golden: Golden, made: Generated, number: int, folder: Path) -> Reco
     """Write the inputs of a generated call into a folder, and describe it as the recorder does a recorded one."""
     folder.mkdir(parents=True)
     dump(made.document, str(folder), "inputs")
-    arguments = {name: node for name, node in made.document.tree.items() if not name.startswith("@")}
+    named = {name.replace(GLOBAL, ""): node for name, node in made.document.tree.items()}
+    arguments = {name: node for name, node in named.items() if not name.startswith("@")}
     texts = describe_call(arguments, set(golden.named), made.document.buffers).texts
     size = sum(path.stat().st_size for path in folder.iterdir())
-    return RecordedCall(number, folder, frozenset(), size, summary=texts, made_of=made.made_of)
+    omitted = tuple(omission._asdict() for omission in made.document.omitted)
+    return RecordedCall(number, folder, frozenset(), size, texts, omitted=omitted, made_of=made.made_of)
 
 
 def _with_outcomes(

@@ -76,7 +76,7 @@ class Golden:
             shutil.copytree(call.folder, folder)
             inputs = replaying.load_document(folder, "inputs")
             precise = in_double(inputs, with_torch="torch" in self.plan.preload)
-            for end, document in ((DOUBLE, precise), (MOVED, moved(precise or inputs))):
+            for end, document in ((DOUBLE, precise), (MOVED, moved(inputs, precise))):
                 if document is not None:
                     other = self.plan.recording / f"{call.number}{end}"
                     other.mkdir()

@@ -255,29 +255,49 @@ DIGITS = 6
 """A number with no more digits was written by somebody, perhaps as a limit: it stays what it is."""
 
 
-def moved(inputs: Document) -> Document | None:
-    """Return the same inputs with every number of double precision moved by a rounding; None when there is none.
+def moved(inputs: Document, precise: Document | None) -> Document | None:
+    """Return the same inputs in double precision, with their numbers moved by a rounding; None when there are none.
 
     Equal numbers stay equal, so that ties stay ties.
+
+    Args:
+        precise: what :func:`in_double` makes of the inputs.
     """
     import numpy
 
-    other = Document(copy.deepcopy(inputs.tree), dict(inputs.buffers), inputs.omitted)
+    start = precise or inputs
+    other = Document(copy.deepcopy(start.tree), dict(start.buffers), start.omitted)
     is_moved = False
-    for name, argument in other.tree.items():
-        for _, node in walk({"": argument} if name[:1] != "@" else {}):
-            if not isinstance(node, dict) or dtype_of(node) != "float64" or node.get("$") == "complex":
-                continue
-            values = numbers_of(inputs, node)
-            with numpy.errstate(all="ignore"):
-                scale = 10.0 ** (DIGITS - 1 - numpy.floor(numpy.log10(numpy.abs(values))))
-                is_written = ~numpy.isfinite(scale) | (numpy.round(values * scale) / scale == values)
-                sign = numpy.where(numpy.sin(1e6 * values) < 0, -1.0, 1.0)
-            changed = numpy.where(is_written, values, values * (1 + ROUNDING * sign))
-            if not numpy.array_equal(changed, values, equal_nan=True):
-                _replace_numbers(other, node, changed)
-                is_moved = True
+    before = dict(walk(inputs.tree))
+    for path, node in walk(other.tree):
+        is_array = isinstance(node, dict) and dtype_of(node) == "float64" and node.get("$") != "complex"
+        if path[:1] == "@" or not is_array:
+            continue
+        values = numbers_of(start, node)
+        changed = numpy.where(_is_written(numbers_of(inputs, before[path])), values, _nudged(values))
+        if not numpy.array_equal(changed, values, equal_nan=True):
+            _replace_numbers(other, node, changed)
+            is_moved = True
     return other if is_moved else None
+
+
+def _nudged(values: Any) -> Any:
+    import numpy
+
+    with numpy.errstate(all="ignore"):
+        sign = numpy.where(numpy.sin(1e6 * values) < 0, -1.0, 1.0)
+        return values * (1 + ROUNDING * sign)
+
+
+def _is_written(values: Any) -> Any:
+    """Tell which numbers have few digits, in the precision that they have."""
+    import numpy
+
+    with numpy.errstate(all="ignore"):
+        double = values.astype("f8")
+        scale = 10.0 ** (DIGITS - 1 - numpy.floor(numpy.log10(numpy.abs(double))))
+        short = (numpy.round(double * scale) / scale).astype(values.dtype)
+    return ~numpy.isfinite(scale) | (short == values)
 
 
 def _replace_numbers(document: Document, node: dict[str, Any], values: Any) -> None:
