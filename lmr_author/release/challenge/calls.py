@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from lmr_author.authoring.recording import checkers, store
-from lmr_author.authoring.recording.explored import NOTHING_KNOWN, explore
+from lmr_author.authoring.recording.explored import Known, explore
 from lmr_author.authoring.recording.job import Job, driver_of, folder_with, room_left
 from lmr_author.authoring.recording.record import Uncompared, uncompared
 from lmr_author.authoring.recording.replay import Golden, golden_of, replay
@@ -26,6 +26,7 @@ from lmr_author.proof.evaluation.bench import Bench
 from lmr_author.proof.evaluation.judges import RecordingJudge
 from lmr_author.release.recipes.recipe import RecordPart, script_in
 from lmr_author.runtime.probe.calling import GRADIENTS
+from lmr_author.runtime.replay.replaying import Variant
 
 MOST_TRIED = 8
 """Answers for which there has to be time to try them on generated calls."""
@@ -70,12 +71,15 @@ class Calls:
         return uncompared(self.golden, self.recorded)
 
 
-def record_again(bench: Bench, recording: Recording, here: Path, work: Path, say: Progress) -> Calls:
-    """Run the command of a recording once more, by its options, and replay its calls on the golden.
+def record_again(
+    bench: Bench, recording: Recording, here: Path, rewrites: Mapping[str, Variant], work: Path, say: Progress
+) -> Calls:
+    """Run the command of a recording once more, by its options, replay its calls on the golden, and generate others.
 
     Args:
         bench: of the target, with a prepared sandbox.
         here: the folder of the driver's script, if it is not in the repository.
+        rewrites: those that pass, with which generated calls have to agree.
         work: an empty folder of ours.
 
     Raises:
@@ -94,7 +98,7 @@ def record_again(bench: Bench, recording: Recording, here: Path, work: Path, say
     in_place = _compares_changes(recording) if options.in_place is None else options.in_place
     golden = golden_of(plan, bench.sandbox, recorded, in_place)
     replayed = replay(golden, order_of_choice(recorded.calls), options.fewest_cases, say)
-    explored = explore(golden, replayed.proven, recorded.summary.calls + 1, MOST_TRIED, NOTHING_KNOWN, say)
+    explored = explore(golden, replayed.proven, recorded.summary.calls + 1, MOST_TRIED, Known(rewrites), say)
     case_names = {inputs_digest(bench.recording_folder / case.name): case.name for case in recording.cases}
     cases, others = dict[str, RecordedCall](), list[RecordedCall]()
     for call in sorted((*replayed.proven, *explored), key=lambda call: call.number):

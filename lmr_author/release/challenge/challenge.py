@@ -283,6 +283,7 @@ class Round:
                 self.log.keep(ended)  # not at its end: without a digest, it waits
             else:
                 self._keep(ended)
+        trials.rewrites = tuple(self._ended(Kind.REWRITE, Ending.PASSES))
         for answer in passing:
             self._keep(self._on_calls(trials, answer))
 
@@ -292,7 +293,8 @@ class Round:
         if not told_apart:
             return False
         before = self._facts()
-        done = strengthen(trials, told_apart, self._ended(Kind.REWRITE, Ending.PASSES))
+        trials.rewrites = tuple(self._ended(Kind.REWRITE, Ending.PASSES))
+        done = strengthen(trials, told_apart, list(trials.rewrites))
         # All others end on the new test as on the old one: its cases are among the new ones.
         for answer in self.log.record.of(self.index):
             difference = done.differences.get(answer.name)

@@ -25,6 +25,7 @@ from lmr_author.release.challenge.calls import Calls, record_again, write_record
 from lmr_author.release.challenge.missing import missing
 from lmr_author.runtime.replay import replaying
 from lmr_author.runtime.replay.outcomes import Replay
+from lmr_author.runtime.replay.replaying import Variant
 from lmr_author.runtime.sandbox.base import ExecResult
 
 Result = TypeVar("Result")
@@ -83,6 +84,9 @@ class Trials:
         scorer: of the target, which has a recording; its golden passes.
         driver: folder of the script that made the recording.
         stack: ends what is open at the end.
+
+    Attributes:
+        rewrites: those that pass the cases, which vouch for generated calls; to be set before :attr:`calls` is read.
     """
 
     def __init__(self, scorer: Scorer, driver: Path, say: Progress, stack: ExitStack) -> None:
@@ -92,12 +96,15 @@ class Trials:
         self.judge = scorer.judge
         self.recording = scorer.judge.recording
         self._on_calls: dict[str, Trial] = {}
+        self.rewrites: tuple[Challenger, ...] = ()
 
     @cached_property
     def calls(self) -> Calls:
         """All recorded calls, made once more. Raises LmrError, SandboxError."""
         work = self._stack.enter_context(files.temporary_folder("lmr-author-again-"))
-        return record_again(self.bench, self.recording, self._driver, work, self.say)
+        fitted = {answer.name: self._fit(answer) for answer in self.rewrites}
+        rewrites = {name: Variant(f"answer {name}", each.data, each.line) for name, each in fitted.items()}
+        return record_again(self.bench, self.recording, self._driver, rewrites, work, self.say)
 
     @cached_property
     def judge_of_calls(self) -> RecordingJudge:
