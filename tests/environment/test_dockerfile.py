@@ -9,7 +9,6 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -19,7 +18,7 @@ from lmr_author.core import resources
 from lmr_author.core.errors import LmrError
 from lmr_author.runtime.environment.base_images import choose_base
 from lmr_author.runtime.environment.dockerfile import render, render_dockerignore
-from lmr_author.runtime.environment.needs import Declared, Needs, SystemPackage
+from lmr_author.runtime.environment.needs import Needs, SystemPackage
 from tests.support import write_files
 from tests.wheels import wheel
 
@@ -74,14 +73,6 @@ def test_java_gets_its_folder_and_what_is_compiled_its_headers() -> None:
     assert "        python3-dev \\\n" in render(compiler, other, "a")
 
 
-def test_data_of_nltk_that_the_code_fetches_is_in_the_image() -> None:
-    needs = Needs((Declared("nltk", "nltk", "r.txt:1"),), nltk=("stopwords", "punkt", "all", "$(x)"))
-    text = render(needs, choose_base(needs), "a")
-    assert "    fetch punkt; fetch punkt_tab; fetch stopwords\n" in text
-    without = render(replace(needs, requirements=()), choose_base(needs), "a")
-    assert "nltk.downloader" not in without
-
-
 @pytest.mark.parametrize("name", ["", "a b", "../a", "a/b", "-a", ".git", "a\nRUN x", "${X}", 'a"'])
 def test_only_plain_folder_names_go_in(name: str) -> None:
     with pytest.raises(LmrError):
@@ -107,7 +98,6 @@ REPOSITORIES = {
     "bare": Needs(),
     "with packages": Needs(system=SYSTEM, source_folder="src"),
     "told its version": Needs(project="the-repo", own_version="1.0"),
-    "with data": Needs((Declared("nltk", "nltk", "a"),), nltk=("wordnet",)),
 }
 
 

@@ -31,8 +31,8 @@ from lmr_author.core.task.provenance import (
 from lmr_author.core.task.vetting import VettingRecord
 from lmr_author.core.texts import counted, printable
 from lmr_author.runtime.environment.detect import problems
-from lmr_author.runtime.environment.lock import environment_record
-from lmr_author.runtime.environment.lock_file import Lock, Unpinned
+from lmr_author.runtime.environment.lock import environment_record, without_versions
+from lmr_author.runtime.environment.lock_file import Lock
 from lmr_author.runtime.environment.needs import Needs
 
 TOOLS = ("pymupdf", "GitPython", "uv")
@@ -169,8 +169,8 @@ def notes_on(task: Task, info: TaskInfo, stages: Stages, had_tests: bool) -> lis
     notes += problems(stages.needs, base)
     if not lock.pinned:
         again = "`lmr-author env lock` makes it again"
-        if lock.failure is Unpinned.CONFLICT:
-            again = "`lmr-author env lock --relax` loosens what conflicts"
+        if command := without_versions(lock):
+            again = f"`{command}` drops the versions that conflict"
         notes.append(f"requirements.lock is {lock.note} ({again})")
     notes += [f"requirements.lock: {note}" for note in (*lock.changes, *lock.left_out)]
     if not base.python_certain:

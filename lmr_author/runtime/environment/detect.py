@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
@@ -16,7 +16,7 @@ from lmr_author.core import files
 from lmr_author.core.task import TORCH_FAMILY, Task, provenance
 from lmr_author.core.task.environment import BuiltEnvironment
 from lmr_author.core.task.provenance import BaseImageOrigin
-from lmr_author.core.texts import listed, printable
+from lmr_author.core.texts import printable
 from lmr_author.runtime.environment.base_images import (
     INSTALLED_BY,
     base_of,
@@ -83,9 +83,7 @@ def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[
         date=commit_date,
         sources=tuple(manifest.path for manifest in manifests if manifest.says_more_than_problems),
         constraints=_constraints(manifests, project),
-        unused=tuple(dict.fromkeys(unused)),
         system=_system(others),
-        nltk=code.nltk,
         credentials=code.credentials,
     )
     if goals:
@@ -95,16 +93,11 @@ def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[
         if package.name in required:
             remarks.append(f"{package.name} is not declared but needed: {package.origin}")
     problems = list(chain.from_iterable(manifest.problems for manifest in manifests))
-    problems += [*unreadable, *map(str, unused), *remarks, *_remarks_on_code(code)]
+    problems += [*unreadable, *map(str, unused), *remarks]
+    if not code.files:
+        problems.append("there are no Python files beside tests and documentation")
     devel = _compiled_for_cuda(needs.requirements)
     return replace(needs, devel=devel, problems=tuple(dict.fromkeys(problems)))
-
-
-def _remarks_on_code(code: Code) -> list[str]:
-    if not code.files:
-        return ["there are no Python files beside tests and documentation"]
-    advice = "`lmr-author record --cuda-as-cpu` runs it on the CPU"
-    return [f"insists on a GPU: {listed(code.gpu, 3)}; {advice}"] if code.gpu else []
 
 
 def _compiled_for_cuda(requirements: Sequence[Declared]) -> str:
@@ -139,48 +132,6 @@ def _by_name(lists: Iterable[list[Declared]]) -> dict[str, list[Declared]]:
             if any(map(has_version, lines.values())) and not any(map(has_version, before)):
                 by_name[name] = list(lines.values())
     return by_name
-
-
-@dataclass(frozen=True)
-class Detected:
-    """The needs of a task's repository, and the image that fits.
-
-    Attributes:
-        name: the repository's folder in the task, and in the image.
-    """
-
-    name: str
-    needs: Needs
-    base: BaseImageOrigin
-
-    @property
-    def problems(self) -> tuple[str, ...]:
-        return problems(self.needs, self.base)
-
-
-def detect(
-    task: Task,
-    *,
-    base_image: str | None = None,
-    python: str | None = None,
-    date: datetime | None = None,
-    goals: Sequence[str] = (),
-) -> Detected:
-    """Return what a task's repository needs, and the image that fits.
-
-    Args:
-        date: as of this moment; None for the commit's, as new-task wrote it down.
-        goals: see :func:`read_needs`.
-    """
-    if base_image is not None:
-        choose_base(Needs(), base_image)  # a reference that is none is not passed over
-    info = task.load()
-    commit_date = provenance.load(task).repository.commit_date
-    if date is None and commit_date:
-        date = datetime.fromisoformat(commit_date)
-    needs = read_needs(task.repository(info), date, goals)
-    base = base_in_use(task, needs, base_image, python)
-    return Detected(info.repo_folder_name or info.folder_name, needs, base)
 
 
 def base_in_use(task: Task, needs: Needs, image: str | None, python: str | None) -> BaseImageOrigin:

@@ -88,7 +88,6 @@ class Fix:
             "newer": ["--with", pin.replace("==", ">") if "==" in pin else f"{first}>VERSION"],
             "older": ["--with", pin.replace("==", "<") if "==" in pin else f"{first}<VERSION"],
             "without": ["--without", first],
-            "relax": ["--relax"],
         }
         template: str = _data()["fixes"][self.kind]
         return template.format(

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from packaging.requirements import Requirement
 
-from lmr_author.core.texts import printable
 from lmr_author.runtime.environment.packages import names
 
 
@@ -101,9 +99,7 @@ class Needs:
         sources: files that the facts were read from.
         problems: lines that were not used, and why.
         constraints: versions from the repository's lock files; dropped when they do not fit.
-        unused: requirements that cannot be used: addresses, paths, options.
         system: packages of the operating system.
-        nltk: data of NLTK that the code fetches by name.
         credentials: variables that hold keys which the code cannot do without; tests get a dummy value.
     """
 
@@ -119,9 +115,7 @@ class Needs:
     sources: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     constraints: tuple[Declared, ...] = ()
-    unused: tuple[Unused, ...] = ()
     system: tuple[SystemPackage, ...] = ()
-    nltk: tuple[str, ...] = ()
     credentials: tuple[str, ...] = ()
 
     def own_metadata(self) -> dict[str, str]:
@@ -173,10 +167,3 @@ def is_freeze(declared: Sequence[Declared]) -> bool:
     """
     indirect = sum(requirement.name in names("indirect") for requirement in declared)
     return len(declared) >= 15 and indirect >= 3 and sum(map(is_exact, declared)) >= 0.9 * len(declared)
-
-
-def to_json(needs: Needs, base: dict[str, Any], problems: Iterable[str]) -> dict[str, Any]:
-    """Return needs as a JSON document (``schemas/needs.schema.json``), each fact with its origin."""
-    date = needs.date.strftime("%Y-%m-%dT%H:%M:%S%z") if needs.date else None
-    shown = [printable(problem, 2000) for problem in problems]
-    return {**asdict(needs), "format": "lmr-needs/1", "base_image": base, "date": date, "problems": shown}

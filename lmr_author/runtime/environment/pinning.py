@@ -95,7 +95,7 @@ def commented(made: Lock, needs: Needs, base: BaseImageOrigin, again: str = "") 
         # Whole, however long: what reads a lock takes the names from here.
         lines.append(f"# compiled when installed, there is no wheel: {', '.join(made.compiled)}\n")
     plain = "".join(line for line in made.text.splitlines(keepends=True) if not line.startswith("#"))
-    return replace(made, text=stamped("".join(lines) + plain, before="(?=[^#])"))
+    return replace(made, text=stamped("".join(lines) + plain))
 
 
 def _search(needs: Needs, base: BaseImageOrigin, options: LockOptions) -> _Search:
@@ -166,9 +166,10 @@ class _Search:
             if answer is None or answer.timed_out:
                 return self.unpinned(Unpinned.SLOW, f"uv took longer than {seconds:.0f} s")
             if answer.packages is not None:
-                if self.question.undated and answer.packages.keys() <= set(self.question.undated):
-                    return self._no_dates()
-                return self._made(answer.packages)
+                if not self.question.undated or answer.packages.keys() - set(self.question.undated):
+                    return self._made(answer.packages)
+                self._drop_date()
+                continue
             if failed := self._adapt(answer.stderr):
                 return failed
             progress("trying again, without what uv refused")
@@ -202,7 +203,8 @@ class _Search:
         if self._allow_prereleases(text) or self._allow_later(text):
             return None
         if undated := resolver.undated(text):
-            return self._allow_undated(undated)
+            self._allow_undated(undated)
+            return None
         if match := re.search(r"Because ([\w.-]+) was not found in the package registry", text):
             return self._give_up(canonicalize_name(match[1]), "it is not on the package index", text)
         for pattern in _UNBUILDABLE:
@@ -232,19 +234,19 @@ class _Search:
         self.remarks.append(f"{match[1]} is newer than the commit ({match[2]}), {why}")
         return True
 
-    def _allow_undated(self, name: str) -> Lock | None:
-        """Take a package of which nobody knows when it was uploaded, unless the index says that of none."""
+    def _allow_undated(self, name: str) -> None:
+        """Take a package of which nobody knows when it was uploaded; all of them where the index says that of many."""
         if name in self.question.undated or len(self.question.undated) == _MOST_UNDATED:
-            return self._no_dates()
+            self._drop_date()
+            return
         self.question.undated.append(name)
         self.remarks.append(
             f"{name} may be newer than the commit: the package index gives no upload date of it"
         )
-        return None
 
-    def _no_dates(self) -> Lock:
-        cause = f"{Unpinned.NO_DATES}, so versions as of the commit's date cannot be told"
-        return self.unpinned(Unpinned.NO_DATES, cause)
+    def _drop_date(self) -> None:
+        self.question.date, self.question.undated = None, []
+        self.changes.append("today's versions: the package index gives no upload dates")
 
     def _requirement(self, name: str) -> Declared | None:
         return next((each for each in self.question.requirements if each.name == name), None)
