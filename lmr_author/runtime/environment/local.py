@@ -50,7 +50,7 @@ def make_local(
     lock = files.read_text_or_empty(task.lock)
     needs = read_needs(task.repository(info))
     base = base_in_use(task, needs, None, lock_file.python(lock) or None)
-    chosen, remark = interpreters.choose(base.python, python, interpreters.interpreters())
+    chosen, remark = interpreters.choose(base.python, python)
     built = BuiltEnvironment.read_if_valid(task.environment_path)
     image_torch = base.torch or (built.torch.partition("+")[0] if built else "")
     extra = with_torch(extra, image_torch if needs.torch else "", beside_torch(task.repository(info), needs))
