@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from packaging.requirements import Requirement
 
 from lmr_author.runtime.environment.manifests import read_manifest
-from lmr_author.runtime.environment.needs import Unused
 from lmr_author.runtime.environment.requirements import (
     Manifest,
     conda_requirement,
@@ -27,11 +26,6 @@ def read(root: Path, name: str, text: str) -> Manifest:
 
 def texts(manifest: Manifest) -> list[str]:
     return [item.text for item in manifest.declared]
-
-
-def refused(manifest: Manifest) -> list[str]:
-    """What is not used, and what could not be read."""
-    return [*manifest.problems, *map(str, manifest.unused)]
 
 
 def test_setup_py_is_read_and_not_run(tmp_path: Path) -> None:
@@ -103,7 +97,7 @@ def test_comments_options_markers_and_continuations(tmp_path: Path) -> None:
         "transformers[sentencepiece,torch]==4.29.2 (r.txt:5)",
         "last (r.txt:9)",
     ]
-    (problem,) = refused(found)
+    (problem,) = found.problems
     assert "scipy#not a comment" in problem
 
 
@@ -128,7 +122,7 @@ def test_comments_options_markers_and_continuations(tmp_path: Path) -> None:
 def test_nothing_but_names_and_versions_is_used(tmp_path: Path, line: str) -> None:
     found = read_requirements(write_files(tmp_path, {"r.txt": f"good==1\n{line}\n"}), "r.txt")
     assert texts(found) == ["good==1"]
-    (problem,) = refused(found)
+    (problem,) = found.problems
     assert problem.startswith("r.txt:2: not used") and problem.isprintable()
     assert ("an option" in problem) == line.startswith("--")
 
@@ -160,14 +154,14 @@ def test_included_files_are_read_inside_the_repository_only(tmp_path: Path) -> N
 def test_encodings(tmp_path: Path, encoded: bytes) -> None:
     (tmp_path / "r.txt").write_bytes(encoded)
     found = read_requirements(tmp_path, "r.txt")
-    assert (texts(found), refused(found)) == (["numpy==1.0", "tqdm"], [])
+    assert (texts(found), found.problems) == (["numpy==1.0", "tqdm"], [])
 
 
 @given(st.text(max_size=60))
 def test_what_is_taken_is_one_line_by_name_and_version(text: str) -> None:
     parsed = parse_requirement(text, "here")
-    if isinstance(parsed, Unused):
-        assert "not used" in str(parsed) and str(parsed).isprintable()
+    if isinstance(parsed, str):
+        assert "not used" in parsed and parsed.isprintable()
         return
     assert "\n" not in parsed.text and not parsed.text.startswith("-")
     assert Requirement(parsed.text).url is None

@@ -45,6 +45,7 @@ from lmr_author.runtime.environment.packages import (
 from lmr_author.runtime.environment.requirements import Manifest
 from lmr_author.runtime.replay import staging
 
+BESIDE_TORCH = {"torchaudio", "torchvision"}
 _CUDA = re.compile(r"nvidia-.*-cu\d+$")
 _UNDECLARED = "no requirements are declared: they were derived from the imports"
 
@@ -71,10 +72,10 @@ def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[
     # The base image brings CUDA's packages, as PyTorch.
     others = [each for each in chosen if each not in (*own, *torch) and not _CUDA.match(each.name)]
     python, unreadable = _python(manifests)
-    unused = list(chain.from_iterable(manifest.unused for manifest in manifests))
     needs = Needs(
         requirements=tuple(others),
         torch=tuple(torch),
+        beside_torch=_beside_torch(torch, code),
         python=python.text,
         python_origin=python.origin,
         project=project,
@@ -93,11 +94,17 @@ def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[
         if package.name in required:
             remarks.append(f"{package.name} is not declared but needed: {package.origin}")
     problems = list(chain.from_iterable(manifest.problems for manifest in manifests))
-    problems += [*unreadable, *map(str, unused), *remarks]
+    problems += [*unreadable, *remarks]
     if not code.files:
         problems.append("there are no Python files beside tests and documentation")
     devel = _compiled_for_cuda(needs.requirements)
     return replace(needs, devel=devel, problems=tuple(dict.fromkeys(problems)))
+
+
+def _beside_torch(asked_for: Sequence[Declared], code: Code) -> tuple[str, ...]:
+    names = BESIDE_TORCH & {requirement.name for requirement in asked_for}
+    imported = {package.name for package in imported_packages(code, code.files)} if names else set()
+    return tuple(sorted(names & imported))
 
 
 def _compiled_for_cuda(requirements: Sequence[Declared]) -> str:

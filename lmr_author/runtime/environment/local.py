@@ -15,8 +15,7 @@ from lmr_author.core.task.environment import BuiltEnvironment
 from lmr_author.runtime.environment import interpreters, lock_file, uv_command, venvs
 from lmr_author.runtime.environment.base_images import asking, unmet
 from lmr_author.runtime.environment.build import Imported, import_files
-from lmr_author.runtime.environment.code import imported_packages, read_code
-from lmr_author.runtime.environment.detect import base_in_use, read_needs
+from lmr_author.runtime.environment.detect import BESIDE_TORCH, base_in_use, read_needs
 from lmr_author.runtime.environment.failures import local_repair
 from lmr_author.runtime.environment.needs import Needs
 from lmr_author.runtime.environment.packages import package_of
@@ -25,8 +24,6 @@ from lmr_author.runtime.environment.where import Where
 from lmr_author.runtime.replay import staging
 from lmr_author.runtime.sandbox.base import Mount
 from lmr_author.runtime.sandbox.local import LocalSandbox
-
-_BESIDE_TORCH = {"torchaudio", "torchvision"}
 
 
 def make_local(
@@ -53,14 +50,14 @@ def make_local(
     chosen, remark = interpreters.choose(base.python, python)
     built = BuiltEnvironment.read_if_valid(task.environment_path)
     image_torch = base.torch or (built.torch.partition("+")[0] if built else "")
-    extra = with_torch(extra, image_torch if needs.torch else "", beside_torch(task.repository(info), needs))
+    extra = with_torch(extra, image_torch if needs.torch else "", needs.beside_torch)
     contents = venvs.Contents(lock, chosen, extra, needs.own_metadata())
     cuda = cuda or venvs.has_gpu()
     environment = _make(contents, base.python, cuda, say)
     imports = _import_goals(task, info, environment.python.path, lock, say)
     # A package of the lock may import torchvision (timm), which no lock holds.
     missing = {module for each in imports for module in each.result.missing}
-    if image_torch and (beside := tuple(sorted(_BESIDE_TORCH & missing - set(map(package_of, extra))))):
+    if image_torch and (beside := tuple(sorted(BESIDE_TORCH & missing - set(map(package_of, extra))))):
         contents = replace(contents, extra=with_torch(extra, image_torch, beside))
         environment = _make(contents, base.python, cuda, say)
         imports = _import_goals(task, info, environment.python.path, lock, say)
@@ -104,19 +101,6 @@ def _import_failure(imported: Imported, environment: venvs.LocalEnvironment) -> 
     else:
         why = result.said[-1] if result.said else "without a message"
     return f"{result.file} cannot be imported here: {why}"
-
-
-def beside_torch(repository: Path, needs: Needs) -> tuple[str, ...]:
-    """Return torchvision and torchaudio as far as the repository asks for them and its code imports them.
-
-    A conda file names both out of habit, and one built for another PyTorch breaks whatever tries to import it.
-    """
-    asked_for = _BESIDE_TORCH & {requirement.name for requirement in needs.torch}
-    if not asked_for:
-        return ()  # without reading every file of the repository once more
-    code = read_code(repository)
-    imported = {package.name for package in imported_packages(code, code.files)}
-    return tuple(sorted(asked_for & imported))
 
 
 def with_torch(extra: Sequence[str], torch: str, beside: Sequence[str]) -> tuple[str, ...]:

@@ -129,11 +129,6 @@ def _comment(lock: str, pattern: str) -> str:
     return match[1] if match else ""
 
 
-def compiled(lock: str) -> list[str]:
-    """Return the packages that a lock says are compiled, having no wheel."""
-    return re.findall(r"[\w.-]+", _comment(lock, r"compiled when installed, there is no wheel: (.*)$"))
-
-
 def python(lock: str) -> str:
     """Return the Python that a lock says it is for, as ``3.8``; "" when it does not say."""
     return _comment(lock, r"for Python (3\.\d+)")

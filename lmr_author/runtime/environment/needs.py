@@ -35,29 +35,6 @@ class Declared:
 
 
 @dataclass(frozen=True)
-class Unused:
-    """A requirement that cannot be used as written.
-
-    Attributes:
-        text: as written, made printable.
-        origin: file and line.
-        kind: ``git`` (or another version control), ``url``, ``path``, ``own`` (this repository), ``option``,
-            ``unreadable``.
-        reason: why, for a person.
-        name: the package's normalised name, where it is known.
-    """
-
-    text: str
-    origin: str
-    kind: str
-    reason: str
-    name: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.origin}: not used, {self.reason}: {self.text}"
-
-
-@dataclass(frozen=True)
 class Fact:
     """Something that a file of the repository says or shows."""
 
@@ -90,6 +67,8 @@ class Needs:
     Attributes:
         requirements: without the PyTorch family and the repository's own package.
         torch: requirements on the PyTorch family.
+        beside_torch: torchvision and torchaudio, as far as the code imports them: a conda file names both out of
+            habit, and one built for another PyTorch breaks whatever tries to import it.
         python: version specifier that the repository asks for ("" for none), with ``python_origin``.
         project: normalised name of the repository's own package, "" when it is none.
         own_version: that package's version, where the code asks for an installed one; else "".
@@ -105,6 +84,7 @@ class Needs:
 
     requirements: tuple[Declared, ...] = ()
     torch: tuple[Declared, ...] = ()
+    beside_torch: tuple[str, ...] = ()
     python: str = ""
     python_origin: str = ""
     project: str = ""
