@@ -190,12 +190,6 @@ def test_torchvision_comes_along_where_code_imports_it(
     assert read_needs(tmp_path).beside_torch == used
 
 
-@pytest.mark.parametrize("text", ["torch", "Torch>=2", "torch @ nonsense ="])
-def test_torch_is_never_without_a_version(text: str) -> None:
-    with pytest.raises(LmrError):
-        with_torch((text,), "2.0.1", ())
-
-
 @pytest.mark.parametrize("text", ["git+https://example.org/apex", "https://example.org/apex.zip"])
 def test_an_address_needs_the_name_of_its_package(text: str) -> None:
     with pytest.raises(LmrError) as raised:

@@ -150,9 +150,7 @@ def _choose(needs: Needs, given: str | None) -> BaseImageOrigin:
         requirement for requirement in needs.torch if requirement.name == "torch" and applies(requirement)
     ]
     if not any(map(has_version, wanted)):
-        wanted = (
-            [bound for bound in needs.constraints if bound.name == "torch"] or _companion(needs) or wanted
-        )
+        wanted = _companion(needs) or wanted
     text = ",".join(str(Requirement(requirement.text).specifier) for requirement in wanted)
     specifier = SpecifierSet(re.sub(r"\+[\w.]+", "", text).strip(","), prereleases=True)
     release, reason = _release(needs, wanted, specifier, given)

@@ -83,7 +83,6 @@ def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[
         source_folder=staging.source_folder(repo),
         date=commit_date,
         sources=tuple(manifest.path for manifest in manifests if manifest.says_more_than_problems),
-        constraints=_constraints(manifests, project),
         system=_system(others),
         credentials=code.credentials,
     )
@@ -112,13 +111,6 @@ def _compiled_for_cuda(requirements: Sequence[Declared]) -> str:
     return next((f"{each} compiles CUDA code" for each in requirements if each.name == "deepspeed"), "")
 
 
-def _constraints(manifests: Sequence[Manifest], project: str) -> tuple[Declared, ...]:
-    """Return the versions of constraint files, sorted by name; of several for one package the first."""
-    constraints = _first_of_each(manifest.constraints for manifest in manifests)
-    constraints.pop(project, None)
-    return tuple(constraints[name] for name in sorted(constraints))
-
-
 def _first_of_each(lists: Iterable[list[Declared]]) -> dict[str, Declared]:
     """Return requirements by name: of several the first that names a version, else the first."""
     return {name: next(filter(has_version, lines), lines[0]) for name, lines in _by_name(lists).items()}
@@ -145,13 +137,15 @@ def base_in_use(task: Task, needs: Needs, image: str | None, python: str | None)
     """Return the base image for some needs: the one that is given, else the Dockerfile's, else the one that fits.
 
     Its Python is the one that is given, else the one that a build found, or that the annotator gave before.
+
+    Raises LmrError for a reference that is none; a Dockerfile made by hand may say anything after FROM.
     """
-    image = image or base_of(files.read_text_or_empty(task.dockerfile)) or None
-    if image and python is None:
-        python = _known_python(task, image)
-    if image is None or not is_reference(image):  # a Dockerfile made by hand may say anything after FROM
+    in_dockerfile = base_of(files.read_text_or_empty(task.dockerfile))
+    if image is None and is_reference(in_dockerfile):
+        image = in_dockerfile
+    if image is None:
         return choose_base(needs, None, python)
-    base, own = choose_base(needs, image, python), choose_base(needs)
+    base, own = choose_base(needs, image, python or _known_python(task, image)), choose_base(needs)
     return replace(base, reason=own.reason) if base.reference == own.reference else base
 
 
@@ -196,7 +190,7 @@ def _only(needs: Needs, code: Code, goals: Sequence[str]) -> Needs:
     provided = _with_replacements(required) | TORCH_FAMILY | {needs.project}
     required += _missing(imported, provided)
     bounds = [other for other in needs.requirements if other not in required and exact_version(other.text)]
-    return replace(needs, requirements=tuple(required), constraints=(*bounds, *needs.constraints))
+    return replace(needs, requirements=tuple(required), constraints=tuple(bounds))
 
 
 def _choose(

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from packaging.requirements import InvalidRequirement, Requirement
-
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Progress, Task, TaskInfo
 from lmr_author.core.task.environment import BuiltEnvironment
+from lmr_author.core.texts import printable
 from lmr_author.runtime.environment import interpreters, lock_file, uv_command, venvs
 from lmr_author.runtime.environment.base_images import asking, unmet
 from lmr_author.runtime.environment.build import Imported, import_files
@@ -109,29 +108,18 @@ def with_torch(extra: Sequence[str], torch: str, beside: Sequence[str]) -> tuple
     Args:
         torch: the base image's version; "" for none.
         beside: torchvision and torchaudio, where they are used; each asks for the one PyTorch that fits it.
-
-    Raises LmrError for a PyTorch without a version: the newest one pulls gigabytes of CUDA libraries.
     """
-    named = set()
     for text in extra:
-        try:
-            requirement = Requirement(text)
-        except InvalidRequirement as error:
-            hint = "give one such as torch==2.6.0"
-            if is_address(text):
-                hint = "write it as 'NAME @ git+https://…'"
-            raise LmrError(f"--with {text}: no requirement ({error})", hint) from error
-        named.add(package_of(text))
-        if package_of(text) == "torch" and "==" not in str(requirement.specifier):
-            raise LmrError(
-                f"--with {text} names no version of PyTorch: the newest one pulls gigabytes of CUDA libraries",
-                f"pin it, as in --with torch=={torch or '2.6.0'}",
+        if not package_of(text):
+            hint = (
+                "write it as 'NAME @ git+https://…'" if is_address(text) else "give one such as torch==2.6.0"
             )
-    if torch and "torch" not in named:
-        extra = (*extra, f"torch=={torch}")
-    elif "torch" not in named:
+            raise LmrError(f"--with {printable(text)}: no requirement", hint)
+    named = set(map(package_of, extra))
+    if "torch" not in named and not torch:
         return tuple(extra)
-    return (*extra, *(name for name in beside if name not in named))
+    image = () if "torch" in named else (f"torch=={torch}",)
+    return (*extra, *image, *(name for name in beside if name not in named))
 
 
 def _import_goals(task: Task, info: TaskInfo, python: Path, lock: str, say: Progress) -> list[Imported]:

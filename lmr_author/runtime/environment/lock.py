@@ -23,7 +23,7 @@ from lmr_author.core.task.provenance import (
 )
 from lmr_author.core.texts import printable
 from lmr_author.runtime.environment import generated
-from lmr_author.runtime.environment.base_images import base_of, choose_base
+from lmr_author.runtime.environment.base_images import base_of
 from lmr_author.runtime.environment.detect import base_in_use, problems, read_needs
 from lmr_author.runtime.environment.dockerfile import render, render_dockerignore
 from lmr_author.runtime.environment.generated import Written
@@ -100,8 +100,6 @@ def lock(task: Task, options: LockOptions, progress: Progress | None = None) -> 
 def _resolve(
     task: Task, info: TaskInfo, options: LockOptions, say: Progress
 ) -> tuple[Needs, BaseImageOrigin, Lock]:
-    if options.base_image is not None:
-        choose_base(Needs(), options.base_image)  # a reference that is none is not passed over
     needs = read_needs(task.repository(info), _date(task, options), _goals(info, options))
     base = base_in_use(task, needs, options.base_image, options.python)
     # Of several for one package the last counts: advice repeats the options of the lock before.

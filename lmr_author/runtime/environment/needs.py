@@ -77,7 +77,7 @@ class Needs:
         date: when the pinned commit was made; newer packages are not used.
         sources: files that the facts were read from.
         problems: lines that were not used, and why.
-        constraints: versions from the repository's lock files; dropped when they do not fit.
+        constraints: versions of what the goal files do not import itself; dropped when they do not fit.
         system: packages of the operating system.
         credentials: variables that hold keys which the code cannot do without; tests get a dummy value.
     """

@@ -11,7 +11,7 @@ from datetime import date, timedelta
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from lmr_author.core.task import TORCH_FAMILY, Progress
+from lmr_author.core.task import Progress
 from lmr_author.core.task.provenance import BaseImageOrigin
 from lmr_author.core.texts import listed, printable
 from lmr_author.runtime.environment import resolver
@@ -121,8 +121,7 @@ def _search(needs: Needs, base: BaseImageOrigin, options: LockOptions) -> _Searc
         question.date = None if all(map(is_exact, declared)) else needs.date
         return search
     search.bounds = bounds(base)
-    question.constraints = [bound for bound in needs.constraints if bound.name not in TORCH_FAMILY]
-    question.constraints += search.bounds
+    question.constraints = [*needs.constraints, *search.bounds]
     first = first_day(base.python)
     if needs.date and needs.date < first:
         why = f"earlier packages are not made for the image's Python {base.python}"

@@ -27,7 +27,7 @@ _REASONS = (
     (r"", "no requirement by name and version"),
 )
 """The beginning of what is no requirement by name and version → why it is not used; the first that fits."""
-_INCLUDE = re.compile(r"^(?P<option>-r|--requirement|-c|--constraint)[\s=]*(?P<path>\S.*)$")
+_INCLUDE = re.compile(r"^(?:-r|--requirement)[\s=]*(?P<path>\S.*)$")
 _EDITABLE = re.compile(r"^(?:-e|--editable)[\s=]*(?P<target>\S.*)$")
 
 
@@ -41,7 +41,6 @@ class Manifest:
         project: normalised name of the repository's package, with its ``version`` as written.
         problems: what could not be read or used, for a person.
         stated: versions that a README names, for packages that are needed anyway.
-        constraints: versions that apply if the package is installed at all (``-c``).
     """
 
     path: str
@@ -51,18 +50,17 @@ class Manifest:
     version: str = ""
     problems: list[str] = field(default_factory=list)
     stated: list[Declared] = field(default_factory=list)
-    constraints: list[Declared] = field(default_factory=list)
 
     @property
     def says_more_than_problems(self) -> bool:
         return self != Manifest(self.path, problems=self.problems)
 
-    def add(self, requirement: Declared | str, *, only_bound: bool = False) -> None:
-        """Add a requirement, or the bound of one, or the reason why it is not used."""
+    def add(self, requirement: Declared | str) -> None:
+        """Add a requirement, or the reason why it is not used."""
         if isinstance(requirement, str):
             self.problems.append(requirement)
         else:
-            (self.constraints if only_bound else self.declared).append(requirement)
+            self.declared.append(requirement)
 
     def add_conda(self, spec: str, origin: str) -> None:
         """Add a dependency of conda's; of several Pythons the first counts."""
@@ -142,11 +140,11 @@ def read_requirements(root: Path, path: str, manifest: Manifest | None = None) -
         manifest: of the file that includes this one, to which its content is added.
     """
     manifest = manifest or Manifest(path)
-    _read_lines(root, (path,), manifest, only_bounds=False)
+    _read_lines(root, (path,), manifest)
     return manifest
 
 
-def _read_lines(root: Path, chain: tuple[str, ...], manifest: Manifest, *, only_bounds: bool) -> None:
+def _read_lines(root: Path, chain: tuple[str, ...], manifest: Manifest) -> None:
     """Add the requirements of the last file of a chain of includes."""
     *including, path = chain
     if path in including:
@@ -164,11 +162,9 @@ def _read_lines(root: Path, chain: tuple[str, ...], manifest: Manifest, *, only_
         if include := _INCLUDE.match(line):
             below = str(PurePosixPath(path).parent / include["path"].strip("'\""))
             # What leads out of the repository stays so, and `files.inside` refuses it.
-            included = (*chain, posixpath.normpath(below))
-            is_bound = include["option"] in ("-c", "--constraint")
-            _read_lines(root, included, manifest, only_bounds=only_bounds or is_bound)
+            _read_lines(root, (*chain, posixpath.normpath(below)), manifest)
         else:
-            manifest.add(pip_line(line, f"{printable(path)}:{number}"), only_bound=only_bounds)
+            manifest.add(pip_line(line, f"{printable(path)}:{number}"))
 
 
 def join_lines(numbered: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
