@@ -144,21 +144,6 @@ def test_a_failure_leaves_the_specifiers_and_says_so(
     assert made.text.startswith(said)
 
 
-def test_without_network_nothing_is_pinned_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    with package_index({}) as address:
-        pass
-    needs = Needs((Declared("loss", "loss>=1", "r.txt:1"),), date=datetime(2023, 6, 1, tzinfo=UTC))
-    monkeypatch.setenv("UV_HTTP_RETRIES", "0")
-    for name, value, said in (
-        ("UV_DEFAULT_INDEX", address, "the package index does not answer"),
-        ("UV_OFFLINE", "1", "the package index was not asked, and uv's cache does not have loss"),
-    ):
-        monkeypatch.setenv(name, value)
-        made = pin(needs, choose_base(needs))
-        assert (made.pinned, lines(made)) == (False, ["loss>=1"])
-        assert said in made.note
-
-
 def test_the_repositorys_settings_for_uv_are_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
