@@ -13,7 +13,7 @@ from lmr_author.authoring.new_task.draft import Draft
 from lmr_author.authoring.vetting import evidence
 from lmr_author.authoring.vetting.facts import Fact, Facts, conflicts, sources_of
 from lmr_author.authoring.vetting.questions import licence_stop
-from lmr_author.authoring.vetting.vet import answered_questions
+from lmr_author.authoring.vetting.vet import open_questions
 from lmr_author.core.paper import FetchedPaper, Paper
 from lmr_author.core.repo import Address, Clone
 from lmr_author.core.repo.unusable import unusable_code
@@ -120,7 +120,7 @@ def vetting(info: TaskInfo, stages: Stages) -> VettingRecord:
     )
     return VettingRecord(
         status="open",
-        questions=answered_questions(gathered, {}),
+        questions=open_questions(gathered),
         licence_stop=licence_stop(clone.licence, clone.licence_file),
     )
 
