@@ -187,7 +187,8 @@ def _only(needs: Needs, code: Code, goals: Sequence[str]) -> Needs:
     for package in imported:
         providers |= providing(package, needs.requirements)
     required = [requirement for requirement in needs.requirements if requirement.name in providers]
-    provided = _with_replacements(required) | TORCH_FAMILY | {needs.project}
+    provided = {name for each in required for name in interchangeable(each.name)}
+    provided |= TORCH_FAMILY | {needs.project}
     required += _missing(imported, provided)
     bounds = [other for other in needs.requirements if other not in required and exact_version(other.text)]
     return replace(needs, requirements=tuple(required), constraints=tuple(bounds))
@@ -218,14 +219,6 @@ def _missing(imported: Iterable[Declared], provided: set[str]) -> list[Declared]
     """Return the imported packages, as far as they are known, that nothing provides."""
     unprovided = [package for package in imported if not provided & interchangeable(package.name)]
     return [replace(package, guessed=True) for package in unprovided if not package.guessed]
-
-
-def _with_replacements(requirements: Iterable[Declared]) -> set[str]:
-    """Return the names of requirements, and of the packages that provide the same modules."""
-    provided: set[str] = set()
-    for requirement in requirements:
-        provided |= interchangeable(requirement.name)
-    return provided
 
 
 def _renamed(declared: list[Declared]) -> tuple[list[Declared], list[str]]:

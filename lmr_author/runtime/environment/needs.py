@@ -41,9 +41,6 @@ class Fact:
     text: str
     origin: str
 
-    def __str__(self) -> str:
-        return f"{self.text} ({self.origin})"
-
 
 NOTHING = Fact("", "")
 

@@ -32,7 +32,7 @@ _ROUNDS = 40
 """So often something is put aside before giving up."""
 _MOST_UNDATED = 5
 """More packages without an upload date mean that the index gives none."""
-_LONGEST = 600
+_LONGEST = 4000
 """Characters of a comment in a lock."""
 _UNBUILDABLE = (
     r"Failed to (?:build|download and build|prepare|download)[^`]*`([\w.-]+?)(?:==[^`]*|@[^`]*)?`",
@@ -74,11 +74,13 @@ def pin(
             raise
         made = search.unpinned(Unpinned.STOPPED, "it was interrupted")
     made = replace(made, changes=(*changes, *search.changes, *made.changes), left_out=tuple(search.left_out))
-    return commented(made, needs, base, options.again())
+    comments = _comments(made, needs, base, options.again())
+    head = "".join(f"# {printable(comment, _LONGEST)}\n" for comment in comments)
+    return replace(made, text=stamped(head + made.text))
 
 
-def commented(made: Lock, needs: Needs, base: BaseImageOrigin, again: str = "") -> Lock:
-    """Return a lock with the comments in its text that say what it is.
+def _comments(made: Lock, needs: Needs, base: BaseImageOrigin, again: str) -> list[str]:
+    """Return what a lock says of itself.
 
     Args:
         again: see :meth:`LockOptions.again`.
@@ -88,14 +90,11 @@ def commented(made: Lock, needs: Needs, base: BaseImageOrigin, again: str = "") 
     if unmet(needs, base.python):
         comments.append(f"{asking(needs)}, and this is for {base.python}")
     comments += made.left_out
-    lines = [f"# {printable(comment, _LONGEST)}\n" for comment in comments]
     if again:
-        lines.append(f"# options: {printable(again, 4000)}\n")
+        comments.append(f"options: {again}")
     if made.compiled:
-        # Whole, however long: what reads a lock takes the names from here.
-        lines.append(f"# compiled when installed, there is no wheel: {', '.join(made.compiled)}\n")
-    plain = "".join(line for line in made.text.splitlines(keepends=True) if not line.startswith("#"))
-    return replace(made, text=stamped("".join(lines) + plain))
+        comments.append(f"compiled when installed, there is no wheel: {', '.join(made.compiled)}")
+    return comments
 
 
 def _search(needs: Needs, base: BaseImageOrigin, options: LockOptions) -> _Search:
