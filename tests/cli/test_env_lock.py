@@ -79,9 +79,9 @@ def test_a_conflict_names_what_conflicts_and_changes_nothing_by_itself(
     task: Task, index: dict[str, str]
 ) -> None:
     (task.root / "small-repo/requirements.txt").write_text("picky==1.0\nmaths==1.5\n")
-    error, hint = refuse(3, "env", "lock", cwd=task.root, env=index)
+    error, hint = refuse(3, "env", "lock", "--date", "2023-01-01", cwd=task.root, env=index)
     assert "maths==1.5 (requirements.txt:2)" in error and "picky==1.0 (requirements.txt:1)" in error
-    command = re.search("`lmr-author (env lock .*?)`", hint)
+    command = re.search("`lmr-author (env lock .* --date 2023-01-01)`", hint)
     assert command and not task.lock.exists()
     done = succeed(*shlex.split(command[1]), cwd=task.root, env=index)
     assert "changed: maths in place of maths==1.5 (requirements.txt:2)" in done.err

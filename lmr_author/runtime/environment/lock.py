@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import shlex
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
@@ -214,8 +215,12 @@ def without_versions(failed: Lock, options: LockOptions | None = None) -> str:
     own = [declared for declared in failed.blamed if declared.origin != _WITH and has_version(declared)]
     if not own:
         return ""
-    extra = (*options.extra, *map(_without_version, own))
-    return f"lmr-author env lock {replace(options, extra=extra).again()}"
+    values = {"--date": options.date, "--base-image": options.base_image, "--python-version": options.python}
+    given = [word for option, value in values.items() if value is not None for word in (option, value)]
+    again = replace(options, extra=(*options.extra, *map(_without_version, own))).again()
+    return " ".join(
+        ["lmr-author env lock", again, shlex.join([*given, *["--force"] * options.force])]
+    ).strip()
 
 
 def _without_version(declared: Declared) -> str:
