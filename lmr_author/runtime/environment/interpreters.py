@@ -41,19 +41,16 @@ def find(minor: str) -> Interpreter | None:
 
 
 def _folders() -> list[Path]:
-    """Return PATH's folders, those of pyenv's and uv's versions, and that below our own environment.
+    """Return the folder of the Python below our own environment, PATH's, and those of pyenv's and uv's versions.
 
     pyenv's shims work only for the version that it has selected.
     """
+    own = Path(getattr(sys, "_base_executable", sys.executable)).parent
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
     uv = Path(os.environ.get("UV_PYTHON_INSTALL_DIR") or Path.home() / ".local/share/uv/python")
-    own = Path(getattr(sys, "_base_executable", sys.executable)).parent
-    folders = [
-        *map(Path, os.get_exec_path()),
-        *sorted(pyenv.glob("versions/*/bin")),
-        *sorted(uv.glob("*/bin")),
-    ]
-    return [folder for folder in (*folders, own) if folder.is_absolute() and folder != pyenv / "shims"]
+    installed = [*sorted(pyenv.glob("versions/*/bin")), *sorted(uv.glob("*/bin"))]
+    folders = [own, *map(Path, os.get_exec_path()), *installed]
+    return [folder for folder in folders if folder.is_absolute() and folder != pyenv / "shims"]
 
 
 def at(path: Path) -> Interpreter:
