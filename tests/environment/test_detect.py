@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,9 +12,11 @@ from typing import Any
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from packaging.version import Version
 
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task.provenance import BaseImageOrigin
+from lmr_author.runtime.environment import base_images
 from lmr_author.runtime.environment.base_images import choose_base, has_compiler
 from lmr_author.runtime.environment.detect import problems, read_needs
 from lmr_author.runtime.environment.needs import Declared, Needs
@@ -83,6 +86,12 @@ def test_images(torch: str, date: str, tag: str, reason: str) -> None:
     base = wants(torch, date=date)
     assert base.reference == f"pytorch/pytorch:{tag}" and reason in base.reason
     assert base.reference.startswith(f"pytorch/pytorch:{base.torch}-cuda{base.cuda}-")
+
+
+def test_the_table_of_images_goes_by_date_and_by_version() -> None:
+    rows = tomllib.loads((Path(base_images.__file__).with_name("base_images.toml")).read_text("utf-8"))
+    assert list(rows) == sorted(rows, key=lambda torch: (rows[torch]["released"], Version(torch)))
+    assert list(rows) == sorted(rows, key=Version)
 
 
 def test_the_python_that_the_repository_asks_for_and_cuda_code_count() -> None:
