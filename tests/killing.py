@@ -93,7 +93,6 @@ VERBS = (
     Verb("judge --by-hand", "recorded", ("judge", "--by-hand", "--candidate", "../../answer.py", "--reviewer", "Ann",
          "--grade", "logically-correct", "--reason", "as I read it")),
     Verb("env lock", "fresh", ("env", "lock", "--force")),
-    Verb("env dockerfile", "fresh", ("env", "dockerfile", "--force")),
     Verb("env local", "masked", ("env", "local", "--with", "tiny_lmr")),
     Verb("report --html", "recorded", ("report", "--html", "page.html"), "."),
     *(Verb(f"export {to}", "recorded", (*_EXPORT, to), ".") for to in ("agent", "lmr-bench", "harbor")),

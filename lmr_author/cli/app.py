@@ -53,9 +53,7 @@ SECTIONS = {
 """Every verb, in the order an annotator meets them. Its function is ``lmr_author.cli.<verb>.<verb>``."""
 
 ENV_COMMANDS = {
-    "detect": "List what a repository needs, each fact with its origin.",
-    "lock": "Pin what it needs as of the commit's date.",
-    "dockerfile": "Write the Dockerfile.",
+    "lock": "Pin what the repository needs, and write the Dockerfile.",
     "build": "Build the image, record its content, import the goal file in it.",
     "local": "Make a virtual environment from the lock, for the local sandbox.",
 }

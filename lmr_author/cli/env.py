@@ -1,10 +1,8 @@
-"""``lmr-author env``: detect, lock, dockerfile, build and local."""
+"""``lmr-author env``: lock, build and local."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +10,6 @@ from typer import Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import (
-    DryRunOption,
     ForceOption,
     Format,
     FormatOption,
@@ -28,78 +25,25 @@ from lmr_author.core.texts import printable
 
 if TYPE_CHECKING:
     from lmr_author.cli.ui import Progress
+    from lmr_author.core.task import Task
     from lmr_author.core.task.environment import BuiltEnvironment
     from lmr_author.runtime.environment.build import BuildResult
-    from lmr_author.runtime.environment.detect import Detected
     from lmr_author.runtime.environment.failures import Explanation
-    from lmr_author.runtime.environment.generated import Written
+    from lmr_author.runtime.environment.lock import LockResult
+    from lmr_author.runtime.environment.lock_file import Lock
 
 SHOWN = 12
-"""Lines of a long list that are shown; JSON has all of them."""
+"""Lines of a long list that are shown."""
 LAST_LINES = 8
 """Lines of a failed step's log that are shown."""
 WIDTH = 110
 """Characters of a build's step that are shown."""
 
 
-def env_detect(
-    base_image: ImageOption = None,
-    python: VersionOption = None,
-    task: TaskOption = None,
-    output: FormatOption = Format.text,
-) -> int:
-    """List what the repository needs, each fact with its origin. Nothing is run or written."""
-    from lmr_author.runtime.environment.detect import detect
-    from lmr_author.runtime.environment.needs import to_json
-
-    folder = current_task(task)
-    with ui.progress("reading the repository"):
-        detected = detect(folder, base_image=base_image, python=python)
-    if output is Format.json:
-        ui.print_json(to_json(detected.needs, asdict(detected.base), detected.problems))
-    else:
-        _show_detected(detected)
-        ui.then("env", "lock", *task_words(task))
-    return EXIT_CLEAN
-
-
-def _show_detected(detected: Detected) -> None:
-    needs, base = detected.needs, detected.base
-    project = ui.framed(" (", needs.project, ")")
-    when = f"as of {needs.date.date()}" if needs.date else "of an unknown date"
-    sure = "" if base.python_certain else ", probably: a build shows it"
-    asked = f"the repository asks for {needs.python} ({needs.python_origin})" if needs.python else ""
-    _show_row("repository", [f"{detected.name}{project}, {when}"])
-    _show_row("read", [", ".join(needs.sources) or "nothing is declared; the imports were read"])
-    _show_row("base image", [base.reference, base.reason])
-    _show_row("python", [f"{base.python} (the image's{sure})", asked])
-    _show_row("torch", map(str, needs.torch))
-    _show_row("requires", map(str, needs.requirements))
-    _show_row("if needed", map(str, needs.constraints), SHOWN)
-    _show_row("system", map(str, needs.system))
-    _show_row("compiler", [needs.devel])
-    _show_row("nltk data", [", ".join(needs.nltk)])
-    _show_row("variables", [", ".join(needs.credentials)])
-    _show_row("note", detected.problems)
-
-
-def _show_row(name: str, lines: Iterable[str], limit: int | None = None) -> None:
-    """Print a name with lines beside it, without the empty ones; nothing when there are none."""
-    listed = list(filter(None, lines))
-    shown = listed[:limit]
-    if len(listed) > len(shown):
-        shown.append(f"and {len(listed) - len(shown)} more (--format json)")
-    for number, line in enumerate(shown):
-        ui.say(f"{name if number == 0 else '':<12}{line}", hang=14, stderr=False)
-
-
 def env_lock(
     date: Annotated[str | None, Option(help="Versions as of this day, not the commit's.")] = None,
     base_image: ImageOption = None,
     python: VersionOption = None,
-    relax: Annotated[
-        bool, Option("--relax", help="If no versions fit together, loosen what conflicts.")
-    ] = False,
     timeout: Annotated[float, Option(min=1, callback=finite, help="Time limit, in seconds.")] = 300.0,
     extra: Annotated[
         list[str] | None, Option("--with", help="Also pin this, or instead of the repository's.")
@@ -107,10 +51,9 @@ def env_lock(
     without: Annotated[list[str] | None, Option(help="Leave this package out, whoever needs it.")] = None,
     only_goal: Annotated[bool, Option("--only-goal", help="Pin only what the goal files import.")] = False,
     force: ForceOption = False,
-    dry_run: DryRunOption = False,
     task: TaskOption = None,
 ) -> int:
-    """Pin what the repository needs as of its commit's date, for the image's Python."""
+    """Pin what the repository needs as of its commit's date, and write the Dockerfile; show where it was read."""
     from lmr_author.runtime.environment.lock import lock
     from lmr_author.runtime.environment.lock_file import LockOptions
 
@@ -119,9 +62,7 @@ def env_lock(
         date=date,
         python=python,
         base_image=base_image,
-        relax=relax,
         force=force,
-        dry_run=dry_run,
         seconds=timeout,
         extra=tuple(extra or ()),
         without=tuple(without or ()),
@@ -129,55 +70,56 @@ def env_lock(
     )
     with ui.progress("reading the repository") as progress:
         made = lock(folder, options, progress)
-    _show_file(made)
-    if made.lock is None:
-        return EXIT_CLEAN
-    for change in made.lock.changes:
+    _show_needs(made)
+    _show_lock(made.lock)
+    for file in made.files:
+        ui.say(f"{'wrote' if file.changed else 'unchanged:'} {file.path}")
+        if file.copy:
+            ui.say(f"a copy of the earlier {file.copy} is in authoring/removed/", indent=2)
+    if made.kept:
+        ui.note("the Dockerfile was edited, and stays as it is; --force writes it anew and keeps a copy")
+    ui.then("env", "build", *task_words(task))
+    return EXIT_CLEAN
+
+
+def _show_needs(made: LockResult) -> None:
+    needs, base = made.needs, made.base
+    project = ui.framed(" (", needs.project, ")")
+    when = f"as of {needs.date.date()}" if needs.date else "of an unknown date"
+    sure = "" if base.python_certain else ", probably: a build shows it"
+    asked = f"the repository asks for {needs.python} ({needs.python_origin})" if needs.python else ""
+    _show_row("repository", [f"{made.name}{project}, {when}"])
+    _show_row("read", [", ".join(needs.sources) or "nothing is declared; the imports were read"])
+    _show_row("base image", [base.reference, base.reason])
+    _show_row("python", [f"{base.python} (the image's{sure})", asked])
+    _show_row("torch", map(str, needs.torch))
+    _show_row("requires", map(str, needs.requirements))
+    _show_row("if needed", map(str, needs.constraints))
+    _show_row("system", map(str, needs.system))
+    _show_row("compiler", [needs.devel])
+    _show_row("variables", [", ".join(needs.credentials)])
+    _show_row("note", made.problems)
+
+
+def _show_row(name: str, lines: Iterable[str]) -> None:
+    """Print a name with lines beside it, without the empty ones; nothing when there are none."""
+    listed = list(filter(None, lines))
+    shown = listed[:SHOWN]
+    if len(listed) > len(shown):
+        shown.append(f"and {len(listed) - len(shown)} more (authoring/provenance.json)")
+    for number, line in enumerate(shown):
+        ui.say(f"{name if number == 0 else '':<12}{line}", hang=14, stderr=False)
+
+
+def _show_lock(lock: Lock) -> None:
+    for change in lock.changes:
         ui.say(change, "changed:", "yellow")
-    problems = made.detected.problems
-    more = [f"and {len(problems) - SHOWN} more (lmr-author env detect)"] if len(problems) > SHOWN else []
-    for remark in (*problems[:SHOWN], *more, *made.lock.left_out):
+    for remark in lock.left_out:
         ui.note(remark)
-    for line in made.lock.remarks:
+    for line in lock.remarks:
         ui.say(line)
-    if made.lock.compiled:
-        ui.say(f"compiled when installed: {', '.join(made.lock.compiled)}")
-    if made.path is not None:
-        ui.then("env", "build", *task_words(task))
-    return EXIT_CLEAN
-
-
-def env_dockerfile(
-    base_image: ImageOption = None,
-    python: VersionOption = None,
-    force: ForceOption = False,
-    dry_run: DryRunOption = False,
-    task: TaskOption = None,
-) -> int:
-    """Write the Dockerfile and .dockerignore for what the repository needs."""
-    from lmr_author.runtime.environment.dockerfile import write_dockerfile
-
-    folder = current_task(task)
-    with ui.progress("reading the repository"):
-        made = write_dockerfile(folder, base_image=base_image, python=python, force=force, dry_run=dry_run)
-    _show_file(made)
-    base = made.detected.base
-    ui.say(f"base image {base.reference}: {base.reason}")
-    for problem in made.detected.problems:
-        if problem not in made.detected.needs.problems:  # `env detect` and `env lock` report those
-            ui.note(problem)
-    if made.path is not None:
-        ui.then("env", "build", *task_words(task))
-    return EXIT_CLEAN
-
-
-def _show_file(made: Written) -> None:
-    if made.path is None:
-        sys.stdout.write(made.text)
-        return
-    ui.say(f"{'wrote' if made.changed else 'unchanged:'} {made.path}")
-    if made.copy:
-        ui.say(f"a copy of the earlier {made.copy} is in authoring/removed/", indent=2)
+    if lock.compiled:
+        ui.say(f"compiled when installed: {', '.join(lock.compiled)}")
 
 
 def env_build(
@@ -204,7 +146,9 @@ def env_build(
     if output is Format.json:
         ui.print_json(_document(folder.name, result))
     else:
-        _show_build(result, base_image, task)
+        _show_build(result)
+        if result.passed and base_image:
+            _advise_on_base(folder, base_image, task)
     return EXIT_CLEAN if result.passed else EXIT_FINDINGS
 
 
@@ -248,7 +192,7 @@ def _document(name: str, result: BuildResult) -> dict[str, Any]:
     return document
 
 
-def _show_build(result: BuildResult, base_image: str, task: Path | None) -> None:
+def _show_build(result: BuildResult) -> None:
     failure = result.failure
     if failure is not None:
         where = "the Dockerfile"
@@ -268,10 +212,15 @@ def _show_build(result: BuildResult, base_image: str, task: Path | None) -> None
             _show_failure(outcome.said, imported.explanation)
     if not result.passed:
         ui.hint("make the change, then run the same command again", stderr=False)
-    elif base_image:
-        text = f"give --base-image {base_image} to `record` and `evaluate`, too, or write it into the Dockerfile:"
-        ui.hint(text, stderr=False)
-        ui.then("env", "dockerfile", "--base-image", base_image, *task_words(task), stderr=False)
+
+
+def _advise_on_base(folder: Task, base_image: str, task: Path | None) -> None:
+    from lmr_author.runtime.environment.lock_file import options_of
+
+    text = f"give --base-image {base_image} to `record` and `evaluate`, too, or write it into the Dockerfile:"
+    ui.hint(text, stderr=False)
+    options = options_of(folder.lock.read_text("utf-8") if folder.lock.is_file() else "")
+    ui.then("env", "lock", *options, "--base-image", base_image, *task_words(task), stderr=False)
 
 
 def _show_image(built: BuiltEnvironment) -> None:

@@ -59,7 +59,6 @@ PlaceOption = Annotated[
     Path | None, Option("--task", "-t", help="A task, or a folder of tasks; by default the current one.")
 ]
 FormatOption = Annotated[Format, Option("--format", "-f", help="text for people, json for programs.")]
-DryRunOption = Annotated[bool, Option("--dry-run", help="Only show the result; write nothing.")]
 ForceOption = Annotated[
     bool, Option("--force", help="Replace what was made or edited before; a copy of it is kept.")
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -18,8 +18,9 @@ from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, NotATaskError, Usa
 
 if TYPE_CHECKING:
     from lmr_author.authoring.vetting.questions import VettingAnswer
-    from lmr_author.authoring.vetting.vet import VetOptions, Vetting
+    from lmr_author.authoring.vetting.vet import VetOptions
     from lmr_author.core.task import Task
+    from lmr_author.core.task.vetting import VettingQuestion, VettingRecord
 
 BECAUSE = "yes, and say why"
 _STATES = {"accepted": "green", "rejected": "bold red", "open": "yellow"}
@@ -54,22 +55,22 @@ def vet(
     with locks.held(path.parent.parent) if folder and out is None else nullcontext():
         stored, override = vetting_room.stored_answers(path)
         with ui.progress("gathering evidence") as progress:
-            vetting = vetting_room.gather(options, progress)
+            vetting, settled = vetting_room.gather(options, progress)
         if (paper is not None or not folder) and (stored or override):
             vetting_room.require_same_paper(path, vetting)
         vetting = vetting_room.with_answers(vetting, stored | new_answers, override_licence or override)
         if output is Format.text:
             _show_sources(vetting)
-        vetting.to_record().write(path)
+        vetting.write(path)
         if asking:
-            vetting = ask_questions(vetting, lambda now: now.to_record().write(path))
+            vetting = ask_questions(vetting, settled, lambda now: now.write(path))
     if output is Format.json:
-        ui.print_json(vetting.to_record().to_json())
+        ui.print_json(vetting.to_json())
     else:
         if not asking:
             _show_questions(vetting)
         _show_verdict(vetting, options, path, folder)
-    return EXIT_CLEAN if vetting.verdict.status == ACCEPTED else EXIT_FINDINGS
+    return EXIT_CLEAN if vetting.status == ACCEPTED else EXIT_FINDINGS
 
 
 def _options(
@@ -117,19 +118,21 @@ def _read_answers(texts: list[str]) -> dict[str, VettingAnswer]:
     return answers
 
 
-def ask_questions(vetting: Vetting, save: Callable[[Vetting], None]) -> Vetting:
+def ask_questions(
+    vetting: VettingRecord, settled: Mapping[str, VettingAnswer], save: Callable[[VettingRecord], None]
+) -> VettingRecord:
     """Ask what the evidence leaves open, and store each answer at once; then let every answer be changed."""
     from lmr_author.authoring.vetting.questions import QUESTIONS
     from lmr_author.authoring.vetting.vet import with_answers
 
     for name in QUESTIONS:
-        if name not in vetting.answers and name not in vetting.settled:
+        if not vetting.questions[name].answer and name not in settled:
             vetting = with_answers(vetting, {name: _ask(vetting, name)})
             save(vetting)
-    settled = {name: answer for name, answer in vetting.settled.items() if name not in vetting.answers}
-    for name in settled:
+    seen = {name: answer for name, answer in settled.items() if not vetting.questions[name].answer}
+    for name in seen:
         _show_evidence(vetting, name)
-    vetting = with_answers(vetting, settled)
+    vetting = with_answers(vetting, seen)
 
     def change(name: str) -> None:
         nonlocal vetting
@@ -137,78 +140,75 @@ def ask_questions(vetting: Vetting, save: Callable[[Vetting], None]) -> Vetting:
         save(vetting)
 
     save(vetting)
-    ui.revise(lambda: {name: _line(name, vetting.answers[name]) for name in QUESTIONS}, change)
-    if (vetting.stop or vetting.answers["license"].answer == "no") and not vetting.override:
+    ui.revise(lambda: {name: _line(name, vetting.questions[name]) for name in QUESTIONS}, change)
+    forbidden = vetting.licence_stop or vetting.questions["license"].answer == "no"
+    if forbidden and not vetting.licence_override:
         reason = ui.text("The licence forbids it. Reason to continue all the same (empty for none):")
         vetting = with_answers(vetting, {}, reason)
         save(vetting)
     return vetting
 
 
-def _ask(vetting: Vetting, name: str) -> VettingAnswer:
+def _ask(vetting: VettingRecord, name: str) -> VettingAnswer:
     """Ask one question below its evidence; Enter alone is no answer. Only a yes that has evidence needs no reason."""
-    from lmr_author.authoring.vetting.questions import QUESTIONS, VettingAnswer
+    from lmr_author.authoring.vetting.questions import VettingAnswer
 
     _show_evidence(vetting, name)
-    before = vetting.answers.get(name, VettingAnswer())
+    question = vetting.questions[name]
     letters = {"y": "yes", "n": "no", "u": "unsure"}
     why_question = "There is no evidence. Why?"
-    proven = bool(vetting.evidence.get(name))
+    proven = bool(question.evidence)
     if proven:
         letters["w"] = BECAUSE
         why_question = "Why?"
-    answer = ui.letter(QUESTIONS[name], letters)
+    answer = ui.letter(question.question, letters)
     if answer == "yes" and proven:
         return VettingAnswer("yes")
-    why = ui.needed(why_question, before.justification)
+    why = ui.needed(why_question, question.justification)
     return VettingAnswer("yes" if answer == BECAUSE else answer, why)  # type: ignore[arg-type]
 
 
-def _line(name: str, answer: VettingAnswer) -> str:
+def _line(name: str, answer: VettingQuestion) -> str:
     return f"{name}: {answer.answer}{ui.framed(', ', answer.justification)}"
 
 
-def _show_sources(vetting: Vetting) -> None:
+def _show_sources(vetting: VettingRecord) -> None:
     ui.say(vetting.repository or "no repository", vetting.paper, "bold")
     for source in vetting.sources:
         if source.status != "answered":
             ui.note(f"{source.name}: {source.note} ({source.status})")
-    if vetting.stop:
-        ui.say(vetting.stop, "stop:", "bold red")
+    if vetting.licence_stop:
+        ui.say(vetting.licence_stop, "stop:", "bold red")
 
 
-def _show_evidence(vetting: Vetting, name: str) -> None:
+def _show_evidence(vetting: VettingRecord, name: str) -> None:
     ui.say("")
     ui.say(name, tone="bold")
-    for line in vetting.evidence.get(name) or ["no evidence"]:
+    for line in vetting.questions[name].evidence or ["no evidence"]:
         ui.say(line, "-", "cyan", indent=2, hang=4)
 
 
-def _show_questions(vetting: Vetting) -> None:
-    from lmr_author.authoring.vetting.questions import QUESTIONS, VettingAnswer
-
-    for name, question in QUESTIONS.items():
+def _show_questions(vetting: VettingRecord) -> None:
+    for name, question in vetting.questions.items():
         _show_evidence(vetting, name)
-        answer = vetting.answers.get(name, VettingAnswer())
-        why = ui.framed(": ", answer.justification)
-        ui.say(f"{question} {answer.answer or 'open'}{why}", indent=2)
+        why = ui.framed(": ", question.justification)
+        ui.say(f"{question.question} {question.answer or 'open'}{why}", indent=2)
 
 
-def _show_verdict(vetting: Vetting, options: VetOptions, path: Path, task: Task | None) -> None:
-    result = vetting.verdict
+def _show_verdict(vetting: VettingRecord, options: VetOptions, path: Path, task: Task | None) -> None:
     ui.say("")
-    ui.say(f"(stored in {path})", result.status, _STATES[result.status])
-    for reason in result.reasons:
+    ui.say(f"(stored in {path})", vetting.status, _STATES[vetting.status])
+    for reason in vetting.reasons:
         ui.say(reason, indent=2)
     named = []
     if task is None:
         named.append(options.paper)
         if options.repo:
             named += ["--repo", options.repo]
-    if result.status == "accepted" and task is not None:
+    if vetting.status == "accepted" and task is not None:
         show_next(task)
-    elif result.status == "accepted":
+    elif vetting.status == "accepted":
         ui.then("new-task", *named, "--vetting", path)
-    elif result.status == "open":
+    elif vetting.status == "open":
         ui.say("a terminal asks the open questions; --answer NAME=yes|no|unsure answers one")
         ui.then("vet", *named)

@@ -1,4 +1,4 @@
-"""``lmr-author env build``, ``env local`` and ``env prune`` as a user starts them."""
+"""``lmr-author env build`` as a user starts it."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_nothing_to_build_with(task: Task) -> None:
     task.dockerfile.unlink()
     ended = build(task)
     assert ended.code == 3
-    assert "has no Dockerfile" in ended.err and "env dockerfile" in ended.err
+    assert "has no Dockerfile" in ended.err and "env lock" in ended.err
     write(task)
     ended = build(task, "--file", "absent.py")
     assert ended.code == 2 and "absent.py" in ended.err

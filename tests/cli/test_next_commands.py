@@ -24,11 +24,9 @@ VERBS = [
     ("status",),
     ("review", "--agreement"),
     ("unmask", TARGET),
-    ("env", "detect"),
     ("vet", "--offline", "--no-input"),
     ("export", ".", "--to", "agent", "--out", "../../out", "--force", "--unreviewed"),
     ("export", ".", "--to", "harbor", "--out", "../../out", "--force", "--unreviewed"),
-    ("env", "dockerfile", "--force"),
     ("record", "--draft-driver", "d.py"),
 ]
 

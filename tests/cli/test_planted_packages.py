@@ -109,7 +109,7 @@ def test_no_code_of_a_package_runs_outside_a_sandbox(
         "PATH": f"{Path(python).parent}:{os.environ['PATH']}",
     }
     command("env", "local", "--python", python, "--with", "planted-source")
-    command("env", "detect")
+    command("env", "lock", "--python-version", OWN)
     command("suggest")
     command("mask", HINGE, "--category", "Evaluation Metrics", "--no-input")
     command("record", HINGE, "--no-input", "--", "python", "run.py")

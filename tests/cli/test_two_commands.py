@@ -31,9 +31,6 @@ READING = {
     "review": ("review", "--agreement"),
     "judge": ("judge", "--by-hand", "--results"),
     "set": ("set",),
-    "env detect": ("env", "detect"),
-    "env lock": ("env", "lock", "--dry-run", "--timeout", "1"),
-    "env dockerfile": ("env", "dockerfile", "--dry-run"),
 }
 """Commands that write nothing into the task: they never wait."""
 WRITING = {
@@ -61,7 +58,6 @@ WRITING = {
     ),
     "vet": ("vet", "--offline", "--no-input"),
     "env lock": ("env", "lock", "--timeout", "1"),
-    "env dockerfile": ("env", "dockerfile", "--force"),
 }
 ELSEWHERE = {"demo", "make", "new-task", "analyze", "env local", "env build"}
 """Verbs that write into no task that was there before; and one that needs Docker."""

@@ -1,7 +1,8 @@
-"""Detecting what a repository needs (each file of ``cases/`` is one), and the image and Python that fit it."""
+"""Detecting what a repository needs (each entry of ``cases.yml`` is one), and the image and Python that fit it."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,15 +12,17 @@ from typing import Any
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from packaging.version import Version
 
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task.provenance import BaseImageOrigin
+from lmr_author.runtime.environment import base_images
 from lmr_author.runtime.environment.base_images import choose_base, has_compiler
 from lmr_author.runtime.environment.detect import problems, read_needs
 from lmr_author.runtime.environment.needs import Declared, Needs
 from tests.support import write_files
 
-CASES = sorted((Path(__file__).parent / "cases").glob("*.yml"))
+CASES = yaml.safe_load((Path(__file__).parent / "cases.yml").read_text("utf-8"))
 
 
 def summary(repo: Path, goals: Sequence[str] = ()) -> dict[str, Any]:
@@ -45,9 +48,9 @@ def summary(repo: Path, goals: Sequence[str] = ()) -> dict[str, Any]:
     return {key: value for key, value in found.items() if value}
 
 
-@pytest.mark.parametrize("path", CASES, ids=[path.stem for path in CASES])
-def test_a_repository_needs_what_its_case_says(path: Path, tmp_path: Path) -> None:
-    case = yaml.safe_load(path.read_text("utf-8"))
+@pytest.mark.parametrize("name", CASES)
+def test_a_repository_needs_what_its_case_says(name: str, tmp_path: Path) -> None:
+    case = CASES[name]
     repo = write_files(tmp_path / "repository", case["files"])
     assert summary(repo, case.get("goals", ())) == case["expected"]
 
@@ -83,6 +86,12 @@ def test_images(torch: str, date: str, tag: str, reason: str) -> None:
     base = wants(torch, date=date)
     assert base.reference == f"pytorch/pytorch:{tag}" and reason in base.reason
     assert base.reference.startswith(f"pytorch/pytorch:{base.torch}-cuda{base.cuda}-")
+
+
+def test_the_table_of_images_goes_by_date_and_by_version() -> None:
+    rows = tomllib.loads((Path(base_images.__file__).with_name("base_images.toml")).read_text("utf-8"))
+    assert list(rows) == sorted(rows, key=lambda torch: (rows[torch]["released"], Version(torch)))
+    assert list(rows) == sorted(rows, key=Version)
 
 
 def test_the_python_that_the_repository_asks_for_and_cuda_code_count() -> None:
@@ -131,6 +140,7 @@ def test_what_is_no_image_is_refused(image: str) -> None:
 # A repository that asks for another Python than the lock is for
 
 PROJECT = "[project]\nname = 'a'\nversion = '1'\n"
+CONDA = "dependencies:\n  - python={}\n"
 
 
 def told(folder: Path, image: str = "me/base:1", python: str | None = None) -> list[str]:
@@ -140,34 +150,31 @@ def told(folder: Path, image: str = "me/base:1", python: str | None = None) -> l
     return [text for text in problems(needs, base) if "asks for Python" in text]
 
 
-@pytest.mark.parametrize("asked", [">=3.12", "<3.11"])
-def test_a_python_that_matters_is_told(tmp_path: Path, asked: str) -> None:
-    (line,) = told(write_files(tmp_path, {"pyproject.toml": f"{PROJECT}requires-python = '{asked}'\n"}))
-    said = f"the repository asks for Python {asked} (pyproject.toml:4), but the lock is for 3.11, "
-    assert line.startswith(said)
-
-
 @pytest.mark.parametrize(
-    "texts",
+    ("texts", "matters"),
     [
-        {"pyproject.toml": PROJECT + "requires-python = '>=3.11.4'\n"},
+        ({"pyproject.toml": PROJECT + "requires-python = '>=3.12'\n"}, ">=3.12"),
+        ({"pyproject.toml": PROJECT + "requires-python = '<3.11'\n"}, "<3.11"),
+        ({"pyproject.toml": PROJECT + "requires-python = '>=3.11.4'\n"}, ""),
         # The repository itself accepts the image's Python: what one of its authors used is no demand.
-        {
-            "pyproject.toml": PROJECT + "requires-python = '>=3.9'\n",
-            "environment.yml": "dependencies:\n  - python=3.13\n",
-        },
+        (
+            {
+                "pyproject.toml": PROJECT + "requires-python = '>=3.9'\n",
+                "environment.yml": CONDA.format("3.13"),
+            },
+            "",
+        ),
         # An older one that somebody used is none, either.
-        {"environment.yml": "dependencies:\n  - python=3.8\n"},
-        {"README.md": "```sh\nconda create -n x python=3.6\n```\n"},
-        # CI files and classifiers list what was tested.
-        {
-            ".github/workflows/ci.yml": "jobs:\n  t:\n    steps:\n      - with:\n          python-version: '3.13'\n",
-            "setup.py": "setup(name='a', classifiers=['Programming Language :: Python :: 3.13'])",
-        },
+        ({"environment.yml": CONDA.format("3.8")}, ""),
+        ({"README.md": "```sh\nconda create -n x python=3.6\n```\n"}, ""),
+        # Classifiers list what was tested.
+        ({"setup.py": "setup(name='a', classifiers=['Programming Language :: Python :: 3.13'])"}, ""),
     ],
 )
-def test_what_does_not_matter_is_not_told(tmp_path: Path, texts: dict[str, str]) -> None:
-    assert told(write_files(tmp_path, texts)) == []
+def test_a_python_that_matters_is_told(tmp_path: Path, texts: dict[str, str], matters: str) -> None:
+    lines = told(write_files(tmp_path, texts))
+    said = f"the repository asks for Python {matters} (pyproject.toml:4), but the lock is for 3.11, "
+    assert [line[: len(said)] for line in lines] == ([said] if matters else [])
 
 
 def test_what_to_do_depends_on_what_there_is(tmp_path: Path) -> None:

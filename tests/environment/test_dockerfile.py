@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
 import sys
 import uuid
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
-import jsonschema
 import pytest
 
-from lmr_author.core import resources
 from lmr_author.core.errors import LmrError
 from lmr_author.runtime.environment.base_images import choose_base
 from lmr_author.runtime.environment.dockerfile import render, render_dockerignore
-from lmr_author.runtime.environment.needs import Declared, Needs, SystemPackage
+from lmr_author.runtime.environment.needs import Needs, SystemPackage
 from tests.support import write_files
 from tests.wheels import wheel
 
@@ -50,36 +46,21 @@ def make_context(root: Path, lock: str = "", *, pinned: bool = True, source_fold
     return write_files(root, {**dict.fromkeys(names, "x = 1\n"), **own})
 
 
-def test_the_same_input_gives_the_same_file() -> None:
-    needs = Needs()
-    base = choose_base(needs)
-    assert render(needs, base, "a") == render(needs, base, "a")
-    assert f"ARG BASE_IMAGE={base.reference}\nFROM ${{BASE_IMAGE}}\n" in render(needs, base, "a")
-    assert "--no-deps" in render(needs, base, "a")
-    assert "--no-deps" not in render(needs, base, "a", pinned=False)
-    assert "PYTHONPATH" not in render(needs, base, "a")
-
-
-def test_java_gets_its_folder_and_what_is_compiled_its_headers() -> None:
+def test_what_a_repository_needs_is_in_its_dockerfile() -> None:
     java = SystemPackage("default-jre-headless", "it runs Java", "requirements.txt:1")
-    needs = Needs(system=(java,))
-    official, other = choose_base(needs), choose_base(needs, "me/base:1")
-    assert "mkdir -p /usr/share/man/man1" in render(needs, official, "a")
-    assert "mkdir -p /usr/share/man/man1" not in render(Needs(), other, "a", compiled=["fast"])
-    assert "        python3-dev \\\n" in render(Needs(), other, "a", compiled=["fast"])
+    compiler = SystemPackage("build-essential", "pyfast is compiled", "requirements.txt:1")
+    official, other = choose_base(Needs()), choose_base(Needs(), "me/base:1")
+    plain = render(Needs(), official, "a")
+    assert f"ARG BASE_IMAGE={official.reference}\nFROM ${{BASE_IMAGE}}\n" in plain
+    assert "--no-deps" in plain and "PYTHONPATH" not in plain
+    assert "--no-deps" not in render(Needs(), official, "a", pinned=False)
+    assert "mkdir -p /usr/share/man/man1" in render(Needs(system=(java,)), official, "a")
+    compiled = render(Needs(), other, "a", compiled=["fast"])
+    assert "mkdir -p /usr/share/man/man1" not in compiled and "        python3-dev \\\n" in compiled
     assert "python3-dev" not in render(Needs(), official, "a", compiled=["fast"]), (
         "PyTorch's images have them"
     )
-    compiler = Needs(system=(SystemPackage("build-essential", "pyfast is compiled", "requirements.txt:1"),))
-    assert "        python3-dev \\\n" in render(compiler, other, "a")
-
-
-def test_data_of_nltk_that_the_code_fetches_is_in_the_image() -> None:
-    needs = Needs((Declared("nltk", "nltk", "r.txt:1"),), nltk=("stopwords", "punkt", "all", "$(x)"))
-    text = render(needs, choose_base(needs), "a")
-    assert "    fetch punkt; fetch punkt_tab; fetch stopwords\n" in text
-    without = render(replace(needs, requirements=()), choose_base(needs), "a")
-    assert "nltk.downloader" not in without
+    assert "        python3-dev \\\n" in render(Needs(system=(compiler,)), other, "a")
 
 
 @pytest.mark.parametrize("name", ["", "a b", "../a", "a/b", "-a", ".git", "a\nRUN x", "${X}", 'a"'])
@@ -107,7 +88,6 @@ REPOSITORIES = {
     "bare": Needs(),
     "with packages": Needs(system=SYSTEM, source_folder="src"),
     "told its version": Needs(project="the-repo", own_version="1.0"),
-    "with data": Needs((Declared("nltk", "nltk", "a"),), nltk=("wordnet",)),
 }
 
 
@@ -115,13 +95,6 @@ REPOSITORIES = {
 @pytest.mark.parametrize("pinned", [True, False])
 def test_hadolint_finds_nothing(needs: Needs, pinned: bool) -> None:
     assert linted(render(needs, choose_base(needs), "a", pinned=pinned)) == ""
-
-
-def test_the_table_of_images_fits_its_schema() -> None:
-    table = json.loads((resources.folder("schemas") / "base-images.json").read_text("utf-8"))
-    jsonschema.validate(table, resources.schema("base-images"))
-    dates = [item["released"] for item in table["releases"]]
-    assert dates == sorted(dates)
 
 
 @pytest.fixture

@@ -39,6 +39,7 @@ PYTHON = Path("/home/me/env/bin/python")
 TRACE = 'Traceback (most recent call last):\n  File "driver.py", line 1, in <module>\n'
 ABI = "ValueError: numpy.dtype size changed, may indicate binary incompatibility."
 CV2 = "ModuleNotFoundError: No module named 'cv2'"
+YAML = "ModuleNotFoundError: No module named 'yaml'"
 LIBGL = "ImportError: libGL.so.1: cannot open shared object file: No such file or directory"
 CUDA = "OSError: libcudart.so.11.0: cannot open shared object file: No such file or directory"
 NEWER = (
@@ -74,24 +75,24 @@ def test_a_cause_and_what_repairs_it(said: str, cause: str, image: str, own: str
         assert text.startswith(cause) and repair in text
 
 
-def test_the_command_that_repairs_an_environment_asks_for_everything_again() -> None:
-    made_by = ("--python=3.11", "--with=torch==2.13.0", "--with=numpy==1.26.0")
-    told = explain_command(TRACE + ABI, in_image=False, python=None, made_by=made_by)
-    assert "`lmr-author env local --python=3.11 --with=torch==2.13.0 '--with=numpy<2'`" in told
-
-
-@pytest.mark.parametrize("spelt", ["pyyaml==5.3", "PyYAML[x] <6", "pyYaml @ https://example.org/y.zip"])
-def test_a_package_that_is_asked_for_again_is_the_same_however_it_is_spelt(spelt: str) -> None:
-    told = explain_command(
-        f"{TRACE}ModuleNotFoundError: No module named 'yaml'", in_image=False, python=None,
-        made_by=("--python=3.11", f"--with={spelt}"),
-    )  # fmt: skip
-    assert "`lmr-author env local --python=3.11 --with=PyYAML`" in told
+@pytest.mark.parametrize(
+    ("said", "made_by", "command"),
+    [
+        (ABI, ["--python=3.11", "--with=torch==2.13.0", "--with=numpy==1.26.0"],
+         "--python=3.11 --with=torch==2.13.0 '--with=numpy<2'`"),
+        *((YAML, ["--python=3.11", f"--with={spelt}"], "--python=3.11 --with=PyYAML`")
+          for spelt in ("pyyaml==5.3", "PyYAML[x] <6", "pyYaml @ https://example.org/y.zip")),
+    ],
+)  # fmt: skip
+def test_the_command_that_repairs_an_environment_asks_for_everything_again(
+    said: str, made_by: list[str], command: str
+) -> None:
+    told = explain_command(TRACE + said, in_image=False, python=None, made_by=made_by)
+    assert f"`lmr-author env local {command}" in told
 
 
 def test_what_is_locked_is_not_locked_again() -> None:
-    missing = "ModuleNotFoundError: No module named 'yaml'"
-    told = partial(explain_command, TRACE + missing, lock="pyyaml==6.0.1\n", made_by=["--python=3.11"])
+    told = partial(explain_command, TRACE + YAML, lock="pyyaml==6.0.1\n", made_by=["--python=3.11"])
     assert told(in_image=False, python=None).endswith(
         "requirements.lock has it: `lmr-author env local --python=3.11`"
     )
@@ -99,28 +100,26 @@ def test_what_is_locked_is_not_locked_again() -> None:
     assert f"uv pip install --python {PYTHON} PyYAML" in told(in_image=False, python=PYTHON)
 
 
-def test_a_module_of_which_nothing_is_known_is_told_elsewhere() -> None:
-    for name in ("absent_library", "torch", "apex"):
-        assert told(f"ModuleNotFoundError: No module named '{name}'") == ""
-
-
 @pytest.mark.parametrize(
-    "said",
+    "text",
     [
-        "ValueError: no data",
-        "SyntaxError: invalid syntax",
-        "FileNotFoundError: [Errno 2] No such file or directory: 'data.json'",
+        # Of such a module nothing is known: it is told elsewhere.
+        *(
+            f"{TRACE}ModuleNotFoundError: No module named '{name}'"
+            for name in ("absent_library", "torch", "apex")
+        ),
+        # The driver's own mistakes.
+        f"{TRACE}ValueError: no data",
+        f"{TRACE}SyntaxError: invalid syntax",
+        f"{TRACE}FileNotFoundError: [Errno 2] No such file or directory: 'data.json'",
+        # What was only printed.
+        f"W: Could not load dynamic library 'libcudart.so.11.0'\n{TRACE}ValueError: no data",
+        f"{TRACE}{CV2}\ngoing on without it\n{TRACE}ValueError: no data",
     ],
 )
-def test_the_drivers_own_mistakes_are_not_the_environments(said: str) -> None:
-    assert told(said, in_image=True) == told(said) == ""
-
-
-def test_what_was_only_printed_does_not_count() -> None:
-    warned = f"W: Could not load dynamic library 'libcudart.so.11.0'\n{TRACE}ValueError: no data"
-    assert explain_command(warned, in_image=True, python=None) == ""
-    logged = f"{CV2}\ngoing on without it\n{TRACE}ValueError: no data"
-    assert told(logged) == ""
+@pytest.mark.parametrize("in_image", [True, False])
+def test_what_is_not_the_environments_fault(text: str, in_image: bool) -> None:
+    assert explain_command(text, in_image=in_image, python=None) == ""
 
 
 def test_the_chain_that_led_to_the_last_exception_counts() -> None:

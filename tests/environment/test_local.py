@@ -14,8 +14,8 @@ from lmr_author.core.task.environment import BuiltEnvironment
 from lmr_author.runtime.environment.base_images import choose_base
 from lmr_author.runtime.environment.detect import read_needs
 from lmr_author.runtime.environment.dockerfile import render
-from lmr_author.runtime.environment.local import beside_torch, make_local, with_torch
-from lmr_author.runtime.environment.needs import Declared, Needs
+from lmr_author.runtime.environment.local import make_local, with_torch
+from lmr_author.runtime.environment.needs import Needs
 from lmr_author.runtime.environment.where import HERE, python_of
 from lmr_author.runtime.sandbox import bubblewrap
 from tests.support import make_task, write_files
@@ -186,17 +186,8 @@ def test_what_the_repository_uses_of_pytorchs_image_comes_with_it(
 def test_torchvision_comes_along_where_code_imports_it(
     tmp_path: Path, code: str, used: tuple[str, ...]
 ) -> None:
-    write_files(tmp_path, {"model.py": f"import torch\n{code}"})
-    needs = Needs(
-        torch=(Declared("torch", "torch", "a"), Declared("torchvision", "torchvision==0.11.3", "a"))
-    )
-    assert beside_torch(tmp_path, needs) == used
-
-
-@pytest.mark.parametrize("text", ["torch", "Torch>=2", "torch @ nonsense ="])
-def test_torch_is_never_without_a_version(text: str) -> None:
-    with pytest.raises(LmrError):
-        with_torch((text,), "2.0.1", ())
+    write_files(tmp_path, {"model.py": f"import torch\n{code}", "requirements.txt": "torch\ntorchvision\n"})
+    assert read_needs(tmp_path).beside_torch == used
 
 
 @pytest.mark.parametrize("text", ["git+https://example.org/apex", "https://example.org/apex.zip"])

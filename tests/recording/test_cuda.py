@@ -12,7 +12,6 @@ import pytest
 from lmr_author.authoring.masking import MaskOptions, mask
 from lmr_author.authoring.recording.record import RecordOptions, record
 from lmr_author.core.errors import LmrError
-from lmr_author.runtime.environment.code import read_code
 from lmr_author.runtime.environment.where import Where
 from tests.pipeline import quiet, run_gates
 from tests.support import make_task, write_files
@@ -57,7 +56,6 @@ def test_code_that_insists_on_a_gpu(tmp_path: Path) -> None:
     task = make_task(tmp_path / "tasks")
     write_files(task.root / "small-repo", {"pkg/scale.py": SCALE})
     write_files(tmp_path, {"driver.py": DRIVER})
-    assert read_code(task.root / "small-repo").gpu == ("pkg/scale.py:8",)
     target = "pkg/scale.py::scale"
     mask(task, MaskOptions((target,), category="Evaluation Metrics"), task.root)
 

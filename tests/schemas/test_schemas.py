@@ -44,9 +44,7 @@ def test_every_schema_is_a_schema_with_an_id(name: str) -> None:
     assert schema["title"] and schema["description"]
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in ALL if name not in ("base-images", "document", "from-repository")]
-)
+@pytest.mark.parametrize("name", [name for name in ALL if name not in ("document", "from-repository")])
 def test_every_property_has_a_title_and_a_description(name: str) -> None:
     found = _properties(resources.schema(name))
 

@@ -13,7 +13,7 @@ from lmr_author.authoring.new_task.draft import Draft
 from lmr_author.authoring.vetting import evidence
 from lmr_author.authoring.vetting.facts import Fact, Facts, conflicts, sources_of
 from lmr_author.authoring.vetting.questions import licence_stop
-from lmr_author.authoring.vetting.vet import answered_questions
+from lmr_author.authoring.vetting.vet import open_questions
 from lmr_author.core.paper import FetchedPaper, Paper
 from lmr_author.core.repo import Address, Clone
 from lmr_author.core.repo.unusable import unusable_code
@@ -31,8 +31,8 @@ from lmr_author.core.task.provenance import (
 from lmr_author.core.task.vetting import VettingRecord
 from lmr_author.core.texts import counted, printable
 from lmr_author.runtime.environment.detect import problems
-from lmr_author.runtime.environment.lock import environment_record
-from lmr_author.runtime.environment.lock_file import Lock, Unpinned
+from lmr_author.runtime.environment.lock import environment_record, without_versions
+from lmr_author.runtime.environment.lock_file import Lock
 from lmr_author.runtime.environment.needs import Needs
 
 TOOLS = ("pymupdf", "GitPython", "uv")
@@ -120,7 +120,7 @@ def vetting(info: TaskInfo, stages: Stages) -> VettingRecord:
     )
     return VettingRecord(
         status="open",
-        questions=answered_questions(gathered, {}),
+        questions=open_questions(gathered),
         licence_stop=licence_stop(clone.licence, clone.licence_file),
     )
 
@@ -169,8 +169,8 @@ def notes_on(task: Task, info: TaskInfo, stages: Stages, had_tests: bool) -> lis
     notes += problems(stages.needs, base)
     if not lock.pinned:
         again = "`lmr-author env lock` makes it again"
-        if lock.failure is Unpinned.CONFLICT:
-            again = "`lmr-author env lock --relax` loosens what conflicts"
+        if command := without_versions(lock):
+            again = f"`{command}` drops the versions that conflict"
         notes.append(f"requirements.lock is {lock.note} ({again})")
     notes += [f"requirements.lock: {note}" for note in (*lock.changes, *lock.left_out)]
     if not base.python_certain:

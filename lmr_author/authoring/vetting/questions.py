@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from lmr_author.core.errors import UsageError
+from lmr_author.core.task.vetting import VettingQuestion
 
 QUESTIONS = {
     "methodological_focus": "Does the paper propose a method, not a survey, a data set or a benchmark?",
@@ -23,6 +24,7 @@ QUESTIONS = {
 """The benchmark's three selection criteria, and venue, year and licence."""
 
 ANSWERS = ("yes", "no", "unsure")
+Status = Literal["open", "accepted", "rejected"]
 OPEN: Final = "open"
 ACCEPTED: Final = "accepted"
 REJECTED: Final = "rejected"
@@ -80,14 +82,6 @@ def named_venues(line: str) -> list[str]:
     return [name for name, full in NAMED_VENUES.items() if re.search(rf"\b{name}\b|{full}", line)]
 
 
-@dataclass(frozen=True)
-class VettingVerdict:
-    """The verdict and its reasons, one line each."""
-
-    status: Literal["open", "accepted", "rejected"]
-    reasons: tuple[str, ...]
-
-
 def read_answer(name: str, answer: object, justification: object = "") -> VettingAnswer:
     """Return a checked answer. Raises UsageError for an unknown question or answer, or a missing reason."""
     if name not in QUESTIONS:
@@ -118,8 +112,10 @@ def licence_stop(licence: str, licence_file: str) -> str:
     return ""  # an unrecognised text: the person reads it
 
 
-def verdict(answers: Mapping[str, VettingAnswer], stop: str, override: str) -> VettingVerdict:
-    """Combine the answers into a verdict.
+def verdict(
+    answers: Mapping[str, VettingAnswer | VettingQuestion], stop: str, override: str
+) -> tuple[Status, tuple[str, ...]]:
+    """Combine the answers into a verdict, with its reasons, one line each.
 
     Args:
         answers: answers by question.
@@ -144,10 +140,10 @@ def verdict(answers: Mapping[str, VettingAnswer], stop: str, override: str) -> V
             f"licence: {why}; give a reason to go on (--override-licence), or choose another paper"
         )
     if reasons:
-        return VettingVerdict(REJECTED, tuple(reasons))
+        return REJECTED, tuple(reasons)
     if missing:
-        return VettingVerdict(OPEN, tuple(missing))
+        return OPEN, tuple(missing)
     remarks = [f"venue by exception: {venue.justification}"] if venue.answer == "no" else []
     if licence_fails:
         remarks.append(f"licence overridden: {override}")
-    return VettingVerdict(ACCEPTED, tuple(remarks))
+    return ACCEPTED, tuple(remarks)

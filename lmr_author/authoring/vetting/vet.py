@@ -14,9 +14,9 @@ from urllib.parse import unquote, urlsplit
 from lmr_author.authoring.vetting import evidence, sources
 from lmr_author.authoring.vetting.facts import best, gather_facts
 from lmr_author.authoring.vetting.questions import (
+    OPEN,
     QUESTIONS,
     VettingAnswer,
-    VettingVerdict,
     licence_stop,
     read_answer,
     settled,
@@ -58,54 +58,22 @@ class VetOptions:
     known: evidence.Evidence = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Vetting:
-    """A vetting in progress: the content of ``authoring/vetting.json``.
+def open_questions(evidence: Mapping[str, list[str]]) -> dict[str, VettingQuestion]:
+    return {name: VettingQuestion(text, tuple(evidence.get(name, ()))) for name, text in QUESTIONS.items()}
 
-    Attributes:
-        stop: reason why the licence forbids redistribution; "" when it allows it.
-        override: the person's reason to continue regardless; "" for none.
-        settled: answers that follow from the evidence; they count once a person has seen them.
-    """
 
-    paper: str
-    repository: str
-    gathered: str
-    evidence: Mapping[str, list[str]]
-    sources: tuple[VettingSource, ...]
-    answers: Mapping[str, VettingAnswer]
-    stop: str
-    override: str = ""
-    settled: Mapping[str, VettingAnswer] = field(default_factory=dict)
-
-    @property
-    def verdict(self) -> VettingVerdict:
-        return verdict(self.answers, self.stop, self.override)
-
-    def to_record(self) -> VettingRecord:
-        result = self.verdict
-        return VettingRecord(
-            status=result.status,
-            paper=self.paper,
-            repository=self.repository,
-            gathered=self.gathered,
-            sources=self.sources,
-            questions=answered_questions(self.evidence, self.answers),
-            licence_stop=self.stop,
-            licence_override=self.override,
-            reasons=result.reasons,
+def with_answers(
+    record: VettingRecord, answers: Mapping[str, VettingAnswer], override: str = ""
+) -> VettingRecord:
+    """Return a vetting with further answers, and its verdict; an empty override keeps the earlier one."""
+    questions = dict(record.questions)
+    for name, answer in answers.items():
+        questions[name] = replace(
+            questions[name], answer=answer.answer or None, justification=answer.justification
         )
-
-
-def answered_questions(
-    evidence: Mapping[str, list[str]], answers: Mapping[str, VettingAnswer]
-) -> dict[str, VettingQuestion]:
-    questions = {}
-    for name, question in QUESTIONS.items():
-        answer = answers.get(name, VettingAnswer())
-        lines = tuple(evidence.get(name, []))
-        questions[name] = VettingQuestion(question, lines, answer.answer or None, answer.justification)
-    return questions
+    override = override.strip() or record.licence_override
+    status, reasons = verdict(questions, record.licence_stop, override)
+    return replace(record, questions=questions, licence_override=override, status=status, reasons=reasons)
 
 
 def read_answers(path: Path) -> dict[str, VettingAnswer]:
@@ -139,7 +107,7 @@ def stored_answers(path: Path) -> tuple[dict[str, VettingAnswer], str]:
     return answers, record.licence_override if record else ""
 
 
-def require_same_paper(path: Path, vetting: Vetting) -> None:
+def require_same_paper(path: Path, vetting: VettingRecord) -> None:
     """Raise LmrError when a file's answers are about another paper."""
     record = VettingRecord.read(path)
     same_repository = record.repository and record.repository == vetting.repository
@@ -196,8 +164,13 @@ def _require_there(text: str, hint: str) -> None:
         raise UsageError(f"{path}: no such file or folder", hint)
 
 
-def gather(options: VetOptions, say: Progress) -> Vetting:
-    """Gather all evidence. Raises LmrError only with neither a readable paper nor a repository."""
+def gather(options: VetOptions, say: Progress) -> tuple[VettingRecord, dict[str, VettingAnswer]]:
+    """Gather all evidence; return the vetting without answers, and the answers that follow from the evidence.
+
+    These count once a person has seen them.
+
+    Raises LmrError only with neither a readable paper nor a repository.
+    """
     problems: list[VettingSource] = []
     with files.temporary_folder("lmr-author-vet-") as temporary:
         read, fetched = _paper(options, temporary, say, problems)
@@ -219,21 +192,17 @@ def gather(options: VetOptions, say: Progress) -> Vetting:
         for name, lines in options.known.items():
             own = gathered.setdefault(name, [])
             own += [line for line in lines if line not in own]
-    return Vetting(
+    record = VettingRecord(
+        status=OPEN,
         paper=best(facts, "title") or options.paper,
         repository=public,
         gathered=datetime.now(UTC).isoformat(timespec="seconds"),
-        evidence=evidence.merged(gathered, *(lines for _, lines in replies)),
         sources=(*problems, *(source for source, _ in replies)),
-        answers={},
-        stop=licence_stop(clone.licence, clone.licence_file) if clone else options.stop,
-        settled=settled(
-            best(facts, "venue"),
-            int(best(facts, "year") or 0) or None,
-            clone.licence if clone else options.licence,
-            datetime.now(UTC).year,
-        ),
+        questions=open_questions(evidence.merged(gathered, *(lines for _, lines in replies))),
+        licence_stop=licence_stop(clone.licence, clone.licence_file) if clone else options.stop,
     )
+    licence, year = clone.licence if clone else options.licence, int(best(facts, "year") or 0) or None
+    return record, settled(best(facts, "venue"), year, licence, datetime.now(UTC).year)
 
 
 def _public(text: str, read: Paper | None) -> str:
@@ -293,10 +262,3 @@ def _services(
         sources.anthology(options.services, sources.anthology_id(url, options.paper, first)),
         sources.github(options.services, public),
     ]
-
-
-def with_answers(vetting: Vetting, answers: Mapping[str, VettingAnswer], override: str = "") -> Vetting:
-    """Return the vetting with further answers; an empty override keeps the earlier one."""
-    return replace(
-        vetting, answers={**vetting.answers, **answers}, override=override.strip() or vetting.override
-    )

@@ -45,7 +45,7 @@ def copy_environment(task: Task, folder: Path, base_image: str = "") -> None:
             shutil.copyfile(path, folder / name)
     text = task.dockerfile.read_text("utf-8") if task.dockerfile.is_file() else ""
     if base_image and not text:
-        raise LmrError(f"{task.name} has no Dockerfile", "write one: lmr-author env dockerfile")
+        raise LmrError(f"{task.name} has no Dockerfile", "write one: lmr-author env lock")
     if base_image := base_image or _recorded_base(task, text):
         files.write_text(folder / "Dockerfile", with_base_image(text, base_image))
 

@@ -39,7 +39,7 @@ def write_image(
         folder: it is made; its name becomes the image's.
     """
     if not task.dockerfile.is_file():
-        raise LmrError(f"{task.name} has no Dockerfile", "write one: lmr-author env dockerfile")
+        raise LmrError(f"{task.name} has no Dockerfile", "write one: lmr-author env lock")
     write_bundle(Exportable(task, info, ()), folder, base_image)
     repository = folder / task.repository(info).name
     copy = copying(repository.name, tree_path(info), OWNER)

@@ -35,7 +35,6 @@ from lmr_author.release.recipes.made import ACCEPTED, EQUIVALENT, JudgedAnswer, 
 from lmr_author.release.recipes.paths import MOST_BYTES
 from lmr_author.release.recipes.recipe import RECIPE, EnvironmentPart, Folder
 from lmr_author.runtime.environment import lock
-from lmr_author.runtime.environment.dockerfile import write_dockerfile
 from lmr_author.runtime.environment.local import make_local
 from lmr_author.runtime.environment.lock_file import LockOptions
 from lmr_author.runtime.environment.where import HERE, LOCAL, Where, python_of
@@ -124,15 +123,14 @@ def source(build: Build, made: Made) -> Made:
 
 
 def environment(build: Build, made: Made) -> Made:
-    """``env lock`` and ``env dockerfile``, where the recipe says something about them."""
+    """``env lock``, where the recipe says something about the environment."""
     part = build.folder.recipe.environment
     if part is not None:
-        base, python = part.base_image or None, part.python or None
         targets = (Target.parse(target.target) for target in build.folder.recipe.targets)
         goals = tuple(dict.fromkeys(target.path for target in targets))
         options = LockOptions(
-            python=python,
-            base_image=base,
+            python=part.python or None,
+            base_image=part.base_image or None,
             force=True,
             extra=part.packages,
             without=part.without,
@@ -142,7 +140,6 @@ def environment(build: Build, made: Made) -> Made:
         )
         with in_field(build.folder, "environment"):
             lock.lock(build.task, options, build.say)
-            write_dockerfile(build.task, base_image=base, python=python, force=True)
     files.remove(build.unmasked)
     shutil.copytree(build.task.root, build.unmasked, symlinks=True)
     return made

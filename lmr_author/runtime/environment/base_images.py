@@ -1,22 +1,22 @@
 """Choose the official PyTorch image that fits a repository, and compare its Python with what the repository asks for.
 
-The images are data: ``schemas/base-images.json``.
+The images are data: ``base_images.toml``.
 """
 
 from __future__ import annotations
 
-import json
 import re
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
+from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from lmr_author.core import resources
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task.provenance import BaseImageOrigin
 from lmr_author.runtime.environment.needs import Declared, Needs, applies, exact_version, has_version
@@ -86,13 +86,13 @@ def has_compiler(base: BaseImageOrigin) -> bool:
 
 @cache
 def _releases() -> tuple[_Release, ...]:
-    data = json.loads((resources.folder("schemas") / "base-images.json").read_text("utf-8"))
+    data = tomllib.loads(Path(__file__).with_name("base_images.toml").read_text("utf-8"))
     releases = []
-    for row in data["releases"]:
-        build = (row["builds"][0]["cuda"], row["builds"][0]["cudnn"])
-        day = date.fromisoformat(row["released"])
-        version = Version(row["torch"])
-        releases.append(_Release(version, day, row["python"], row["python_certain"], build))
+    for torch, row in data.items():
+        build = (row["cuda"], row["cudnn"])
+        releases.append(
+            _Release(Version(torch), row["released"], row["python"], row["python_certain"], build)
+        )
     return tuple(sorted(releases, key=lambda release: release.torch))
 
 
@@ -150,9 +150,7 @@ def _choose(needs: Needs, given: str | None) -> BaseImageOrigin:
         requirement for requirement in needs.torch if requirement.name == "torch" and applies(requirement)
     ]
     if not any(map(has_version, wanted)):
-        wanted = (
-            [bound for bound in needs.constraints if bound.name == "torch"] or _companion(needs) or wanted
-        )
+        wanted = _companion(needs) or wanted
     text = ",".join(str(Requirement(requirement.text).specifier) for requirement in wanted)
     specifier = SpecifierSet(re.sub(r"\+[\w.]+", "", text).strip(","), prereleases=True)
     release, reason = _release(needs, wanted, specifier, given)

@@ -87,7 +87,7 @@ def build(
     """
     info = task.load()
     if not task.dockerfile.is_file():
-        raise LmrError(f"{task.name} has no Dockerfile", "write it: `lmr-author env dockerfile`")
+        raise LmrError(f"{task.name} has no Dockerfile", "write it: `lmr-author env lock`")
     wanted = _files(task, info, wanted)
     lock = files.read_text_or_empty(task.lock)
     began = time.monotonic()

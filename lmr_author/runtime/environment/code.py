@@ -33,10 +33,8 @@ _IMPORT = re.compile(
 _ASKS_VERSION = re.compile(
     r"^\s*(from|import)\s+(importlib[._]metadata|importlib import metadata|pkg_resources)", re.M
 )
-_NLTK = re.compile(r"\bnltk\.download\(\s*(?:info_or_id\s*=\s*)?['\"]([a-z][a-z0-9_-]*)['\"]")
 
 _CREDENTIAL = re.compile(r"\benviron\[\s*['\"](\w*(?:KEY|TOKEN|SECRET)\w*)['\"]\s*\](?!\s*=[^=])")
-_GPU = re.compile(r"\.cuda\(\)|\.to\(\s*['\"]cuda|\bdevice\s*=\s*['\"]cuda")
 
 
 @dataclass(frozen=True)
@@ -60,17 +58,13 @@ class Code:
         local: names of its modules and folders, which an import can mean; research code extends ``sys.path``
             freely, so the place says little.
         asks_version: some file asks for the version of an installed package.
-        nltk: data of NLTK that is fetched by name.
         credentials: variables of the environment that hold keys, and that the code cannot do without.
-        gpu: the first line of each file that insists on a GPU, as in ``train.py:12``.
     """
 
     files: dict[str, list[Import]]
     local: frozenset[str]
     asks_version: bool
-    nltk: tuple[str, ...]
     credentials: tuple[str, ...]
-    gpu: tuple[str, ...]
 
     def main(self) -> list[str]:
         """Return the files that are no examples or scripts; all of them when nothing is left."""
@@ -120,7 +114,7 @@ def _longest_known(name: str, by_module: dict[str, list[str]]) -> list[str]:
 def read_code(root: Path) -> Code:
     """Read the imports of every Python file below ``root``, one file after another: all together may be large."""
     imports: dict[str, list[Import]] = {}
-    local, nltk, credentials, gpu = set[str](), set[str](), set[str](), list[str]()
+    local, credentials = set[str](), set[str]()
     asks_version = False
     for file in files.walk(root):
         path = file.relative_to(root)
@@ -135,23 +129,14 @@ def read_code(root: Path) -> Code:
         except LmrError:  # too large, or no text
             continue
         imports[name] = list(_imports(name, text))
-        nltk.update(_NLTK.findall(text))
         credentials.update(_CREDENTIAL.findall(text))
         asks_version |= _ASKS_VERSION.search(text) is not None
-        if match := _GPU.search(text):
-            gpu.append(f"{printable(name)}:{_line(text, match.start())}")
-    return Code(
-        imports, frozenset(local), asks_version, tuple(sorted(nltk)), tuple(sorted(credentials)), tuple(gpu)
-    )
-
-
-def _line(text: str, position: int) -> int:
-    return text.count("\n", 0, position) + 1
+    return Code(imports, frozenset(local), asks_version, tuple(sorted(credentials)))
 
 
 def _imports(path: str, text: str) -> Iterator[Import]:
     for match in _IMPORT.finditer(text):
-        line = _line(text, match.start())
+        line = text.count("\n", 0, match.start()) + 1
         prefix, names = "", match["modules"]
         if names is None:
             prefix = _absolute(path, match["module"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
@@ -16,7 +16,7 @@ from lmr_author.core import files
 from lmr_author.core.task import TORCH_FAMILY, Task, provenance
 from lmr_author.core.task.environment import BuiltEnvironment
 from lmr_author.core.task.provenance import BaseImageOrigin
-from lmr_author.core.texts import listed, printable
+from lmr_author.core.texts import printable
 from lmr_author.runtime.environment.base_images import (
     INSTALLED_BY,
     base_of,
@@ -45,6 +45,7 @@ from lmr_author.runtime.environment.packages import (
 from lmr_author.runtime.environment.requirements import Manifest
 from lmr_author.runtime.replay import staging
 
+BESIDE_TORCH = {"torchaudio", "torchvision"}
 _CUDA = re.compile(r"nvidia-.*-cu\d+$")
 _UNDECLARED = "no requirements are declared: they were derived from the imports"
 
@@ -71,10 +72,10 @@ def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[
     # The base image brings CUDA's packages, as PyTorch.
     others = [each for each in chosen if each not in (*own, *torch) and not _CUDA.match(each.name)]
     python, unreadable = _python(manifests)
-    unused = list(chain.from_iterable(manifest.unused for manifest in manifests))
     needs = Needs(
         requirements=tuple(others),
         torch=tuple(torch),
+        beside_torch=_beside_torch(torch, code),
         python=python.text,
         python_origin=python.origin,
         project=project,
@@ -82,10 +83,7 @@ def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[
         source_folder=staging.source_folder(repo),
         date=commit_date,
         sources=tuple(manifest.path for manifest in manifests if manifest.says_more_than_problems),
-        constraints=_constraints(manifests, project),
-        unused=tuple(dict.fromkeys(unused)),
         system=_system(others),
-        nltk=code.nltk,
         credentials=code.credentials,
     )
     if goals:
@@ -95,28 +93,22 @@ def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[
         if package.name in required:
             remarks.append(f"{package.name} is not declared but needed: {package.origin}")
     problems = list(chain.from_iterable(manifest.problems for manifest in manifests))
-    problems += [*unreadable, *map(str, unused), *remarks, *_remarks_on_code(code)]
+    problems += [*unreadable, *remarks]
+    if not code.files:
+        problems.append("there are no Python files beside tests and documentation")
     devel = _compiled_for_cuda(needs.requirements)
     return replace(needs, devel=devel, problems=tuple(dict.fromkeys(problems)))
 
 
-def _remarks_on_code(code: Code) -> list[str]:
-    if not code.files:
-        return ["there are no Python files beside tests and documentation"]
-    advice = "`lmr-author record --cuda-as-cpu` runs it on the CPU"
-    return [f"insists on a GPU: {listed(code.gpu, 3)}; {advice}"] if code.gpu else []
+def _beside_torch(asked_for: Sequence[Declared], code: Code) -> tuple[str, ...]:
+    names = BESIDE_TORCH & {requirement.name for requirement in asked_for}
+    imported = {package.name for package in imported_packages(code, code.files)} if names else set()
+    return tuple(sorted(names & imported))
 
 
 def _compiled_for_cuda(requirements: Sequence[Declared]) -> str:
     """Return what needs a compiler when it runs; what needs one to be installed is left out of every lock."""
     return next((f"{each} compiles CUDA code" for each in requirements if each.name == "deepspeed"), "")
-
-
-def _constraints(manifests: Sequence[Manifest], project: str) -> tuple[Declared, ...]:
-    """Return the versions of constraint files, sorted by name; of several for one package the first."""
-    constraints = _first_of_each(manifest.constraints for manifest in manifests)
-    constraints.pop(project, None)
-    return tuple(constraints[name] for name in sorted(constraints))
 
 
 def _first_of_each(lists: Iterable[list[Declared]]) -> dict[str, Declared]:
@@ -141,59 +133,19 @@ def _by_name(lists: Iterable[list[Declared]]) -> dict[str, list[Declared]]:
     return by_name
 
 
-@dataclass(frozen=True)
-class Detected:
-    """The needs of a task's repository, and the image that fits.
-
-    Attributes:
-        name: the repository's folder in the task, and in the image.
-    """
-
-    name: str
-    needs: Needs
-    base: BaseImageOrigin
-
-    @property
-    def problems(self) -> tuple[str, ...]:
-        return problems(self.needs, self.base)
-
-
-def detect(
-    task: Task,
-    *,
-    base_image: str | None = None,
-    python: str | None = None,
-    date: datetime | None = None,
-    goals: Sequence[str] = (),
-) -> Detected:
-    """Return what a task's repository needs, and the image that fits.
-
-    Args:
-        date: as of this moment; None for the commit's, as new-task wrote it down.
-        goals: see :func:`read_needs`.
-    """
-    if base_image is not None:
-        choose_base(Needs(), base_image)  # a reference that is none is not passed over
-    info = task.load()
-    commit_date = provenance.load(task).repository.commit_date
-    if date is None and commit_date:
-        date = datetime.fromisoformat(commit_date)
-    needs = read_needs(task.repository(info), date, goals)
-    base = base_in_use(task, needs, base_image, python)
-    return Detected(info.repo_folder_name or info.folder_name, needs, base)
-
-
 def base_in_use(task: Task, needs: Needs, image: str | None, python: str | None) -> BaseImageOrigin:
     """Return the base image for some needs: the one that is given, else the Dockerfile's, else the one that fits.
 
     Its Python is the one that is given, else the one that a build found, or that the annotator gave before.
+
+    Raises LmrError for a reference that is none; a Dockerfile made by hand may say anything after FROM.
     """
-    image = image or base_of(files.read_text_or_empty(task.dockerfile)) or None
-    if image and python is None:
-        python = _known_python(task, image)
-    if image is None or not is_reference(image):  # a Dockerfile made by hand may say anything after FROM
+    in_dockerfile = base_of(files.read_text_or_empty(task.dockerfile))
+    if image is None and is_reference(in_dockerfile):
+        image = in_dockerfile
+    if image is None:
         return choose_base(needs, None, python)
-    base, own = choose_base(needs, image, python), choose_base(needs)
+    base, own = choose_base(needs, image, python or _known_python(task, image)), choose_base(needs)
     return replace(base, reason=own.reason) if base.reference == own.reference else base
 
 
@@ -235,10 +187,11 @@ def _only(needs: Needs, code: Code, goals: Sequence[str]) -> Needs:
     for package in imported:
         providers |= providing(package, needs.requirements)
     required = [requirement for requirement in needs.requirements if requirement.name in providers]
-    provided = _with_replacements(required) | TORCH_FAMILY | {needs.project}
+    provided = {name for each in required for name in interchangeable(each.name)}
+    provided |= TORCH_FAMILY | {needs.project}
     required += _missing(imported, provided)
     bounds = [other for other in needs.requirements if other not in required and exact_version(other.text)]
-    return replace(needs, requirements=tuple(required), constraints=(*bounds, *needs.constraints))
+    return replace(needs, requirements=tuple(required), constraints=tuple(bounds))
 
 
 def _choose(
@@ -266,14 +219,6 @@ def _missing(imported: Iterable[Declared], provided: set[str]) -> list[Declared]
     """Return the imported packages, as far as they are known, that nothing provides."""
     unprovided = [package for package in imported if not provided & interchangeable(package.name)]
     return [replace(package, guessed=True) for package in unprovided if not package.guessed]
-
-
-def _with_replacements(requirements: Iterable[Declared]) -> set[str]:
-    """Return the names of requirements, and of the packages that provide the same modules."""
-    provided: set[str] = set()
-    for requirement in requirements:
-        provided |= interchangeable(requirement.name)
-    return provided
 
 
 def _renamed(declared: list[Declared]) -> tuple[list[Declared], list[str]]:

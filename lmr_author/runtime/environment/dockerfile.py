@@ -8,46 +8,18 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from lmr_author.core import files, resources
+from lmr_author.core import resources
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import Task, provenance
-from lmr_author.core.task.provenance import BaseImageOrigin, EnvironmentOrigin
+from lmr_author.core.task.provenance import BaseImageOrigin
 from lmr_author.core.texts import printable
-from lmr_author.runtime.environment import lock_file
 from lmr_author.runtime.environment.base_images import has_compiler
-from lmr_author.runtime.environment.detect import detect
-from lmr_author.runtime.environment.generated import Written, generate, stamped
+from lmr_author.runtime.environment.generated import stamped
 from lmr_author.runtime.environment.needs import Needs, SystemPackage
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
-_NLTK = re.compile(r"^[a-z][a-z0-9_-]*$")
-_COLLECTIONS = frozenset({"all", "all-corpora", "all-nltk", "book", "popular", "tests", "third-party"})
-"""Collections of NLTK's downloader beside single packages; `all` has 3 GB."""
 _FOLDER = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
-
-
-def write_dockerfile(
-    task: Task,
-    *,
-    base_image: str | None = None,
-    python: str | None = None,
-    force: bool = False,
-    dry_run: bool = False,
-) -> Written:
-    """Write the Dockerfile and ``.dockerignore`` of a task; a dry run only gives the text."""
-
-    def make() -> tuple[Written, EnvironmentOrigin]:
-        detected = detect(task, base_image=base_image, python=python)
-        lock = files.read_text_or_empty(task.lock)
-        pinned, compiled = lock_file.is_pinned(lock), lock_file.compiled(lock)
-        text = render(detected.needs, detected.base, detected.name, pinned=pinned, compiled=compiled)
-        if not dry_run and not task.dockerignore.is_file():
-            files.write_text(task.dockerignore, render_dockerignore(detected.name))
-        return Written(detected, text), replace(provenance.load(task).environment, base_image=detected.base)
-
-    return generate(task, task.dockerfile, make, force=force, dry_run=dry_run)
 
 
 def render(
@@ -60,7 +32,7 @@ def render(
 ) -> str:
     """Return the Dockerfile. A repository's words go into its comments only, and its requirements into the lock.
 
-    Packages of the system come from our own table. Nothing is downloaded but packages, and data of NLTK by their names.
+    Packages of the system come from our own table. Nothing is downloaded but packages.
 
     Args:
         repo_folder: the repository's folder; default of the build argument ``DIR``.
@@ -84,7 +56,6 @@ def render(
         system=system,
         # Java's packages link their manual pages into a folder that slim images lack, and fail without it.
         java=any(package.name.startswith("default-j") for package in system),
-        nltk=_nltk_data(needs),
         credentials=needs.credentials,
     )
     return stamped(text)
@@ -103,15 +74,6 @@ def _system(needs: Needs, base: BaseImageOrigin, compiled: Sequence[str]) -> lis
     if has_compiler(base):
         packages.pop("build-essential", None)
     return [replace(packages[name], reason=_plain(packages[name].reason)) for name in sorted(packages)]
-
-
-def _nltk_data(needs: Needs) -> list[str]:
-    """Return single packages of NLTK's data, a few MB each, never a whole collection."""
-    if all(requirement.name != "nltk" for requirement in needs.requirements):
-        return []
-    # Since NLTK 3.8.2 the tokenizer reads the same tables from a package without pickles.
-    more = {"punkt_tab"} if "punkt" in needs.nltk else set()
-    return sorted({name for name in {*needs.nltk, *more} if _NLTK.match(name)} - _COLLECTIONS)
 
 
 def _plain(text: str) -> str:

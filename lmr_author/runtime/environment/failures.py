@@ -68,63 +68,29 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Fix:
-    """A change of a task's Dockerfile or lock that puts a failure right.
-
-    Attributes:
-        kind: one of the table ``fixes``.
-        names: what it is about: packages, requirements, an instruction.
-    """
-
-    kind: str
-    names: tuple[str, ...] = ()
-
-    def text(self, lock: str) -> str:
-        """Return the command or the edit, to be pasted."""
-        first = self.names[0] if self.names else ""
-        pin = lock_file.requirements(lock).get(canonicalize_name(first), first)
-        words = {
-            "requirements": [word for name in self.names for word in ("--with", name)],
-            "newer": ["--with", pin.replace("==", ">") if "==" in pin else f"{first}>VERSION"],
-            "older": ["--with", pin.replace("==", "<") if "==" in pin else f"{first}<VERSION"],
-            "without": ["--without", first],
-            "relax": ["--relax"],
-        }
-        template: str = _data()["fixes"][self.kind]
-        return template.format(
-            text=" ".join(self.names),
-            rest=shlex.join(self.names[1:]),
-            pin=pin,
-            command=lock_file.command(lock, *words.get(self.kind, [])),
-        )
-
-
-@dataclass(frozen=True)
 class Explanation:
     """A failure explained.
 
     Attributes:
         name: the row's.
         cause: one line, without a final full stop.
-        advice: what to try, likewise.
-        fix: the change that helps, which the advice begins with; None when a person has to decide.
+        advice: what to try, likewise; it begins with the fix.
+        fix: kind of change that helps, one of the table ``fixes``; "" when a person has to decide.
+        names: what the fix is about: packages, requirements, an instruction.
         about: ``machine``, ``environment`` or "" (the code).
     """
 
     name: str
     cause: str
     advice: str
-    fix: Fix | None = None
-    about: str = ""
+    about: str
+    fix: str = ""
+    names: tuple[str, ...] = ()
 
 
 @cache
 def _data() -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_name("failures.toml").read_text("utf-8"))
-
-
-def _search(pattern: str, text: str) -> re.Match[str] | None:
-    return re.search(pattern, text, re.IGNORECASE | re.MULTILINE)
 
 
 def rows(stage: Stage) -> list[tuple[str, dict[str, Any]]]:
@@ -141,33 +107,55 @@ def explain(failure: Failure, about: str = "") -> Explanation | None:
         about: only rows about this; "" for all.
     """
     for topic, row in rows(failure.stage):
-        if about in ("", topic) and (explanation := _explanation(row, topic, failure)):
-            return explanation
+        if about in ("", topic) and (match := _match(row, failure)):
+            words: dict[str, str] = defaultdict(str, _words(match, failure))
+            if explanation := _explanation(row, topic, words, failure.lock):
+                return explanation
     return None
 
 
-def _explanation(row: dict[str, Any], topic: str, failure: Failure) -> Explanation | None:
-    """Fill in the texts of a row; None where it does not fit, or its fix lacks a word."""
-    match = _search(row["pattern"], failure.text)
-    if match is None or ("not" in row and _search(row["not"], failure.text)):
+def _match(row: dict[str, Any], failure: Failure) -> re.Match[str] | None:
+    def search(pattern: str, text: str = failure.text) -> re.Match[str] | None:
+        return re.search(pattern, text, re.IGNORECASE | re.MULTILINE)
+
+    if not search(row.get("where", ""), failure.where) or not search(row.get("also", "")):
         return None
-    if not _search(row.get("where", ""), failure.where) or not _search(row.get("also", ""), failure.text):
-        return None
-    words: dict[str, str] = defaultdict(str, _words(match, failure))
+    return None if "not" in row and search(row["not"]) else search(row["pattern"])
+
+
+def _explanation(row: dict[str, Any], topic: str, words: dict[str, str], lock: str) -> Explanation | None:
+    """Fill in the texts of a row; None where its fix lacks a word, and nothing else helps."""
     cause = " ".join(row["cause"].format_map(words).split())
-    advice = row.get("advice", "").format_map(words)
-    if "fix" not in row:
-        return Explanation(row["name"], cause, advice, about=topic)
-    needed = set(re.findall(r"\{(\w+)\}", row["fix"])) - {"compiler", "needed"}
-    if all(words[name] for name in needed):
-        kind, _, argument = row["fix"].format_map(words).partition(" ")
-        arguments = (argument,) if kind == "dockerfile" else tuple(dict.fromkeys(argument.split()))
-        fix = Fix(kind, arguments)
-        advice = "; ".join(filter(None, [fix.text(failure.lock), advice]))
-        return Explanation(row["name"], cause, advice, fix, topic)
-    if "otherwise" in row:
-        return Explanation(row["name"], cause, row["otherwise"].format_map(words), about=topic)
-    return None
+    advice, fix = row.get("advice", "").format_map(words), row.get("fix", "")
+    if not fix:
+        return Explanation(row["name"], cause, advice, topic)
+    needed = set(re.findall(r"\{(\w+)\}", fix)) - {"compiler", "needed"}
+    if not all(words[name] for name in needed):
+        otherwise = row.get("otherwise", "").format_map(words)
+        return Explanation(row["name"], cause, otherwise, topic) if otherwise else None
+    kind, _, argument = fix.format_map(words).partition(" ")
+    names = (argument,) if kind == "dockerfile" else tuple(dict.fromkeys(argument.split()))
+    advice = "; ".join(filter(None, [_fix(kind, names, lock), advice]))
+    return Explanation(row["name"], cause, advice, topic, kind, names)
+
+
+def _fix(kind: str, names: tuple[str, ...], lock: str) -> str:
+    """Return the command or the edit that puts a failure right, to be pasted."""
+    first = names[0] if names else ""
+    pin = lock_file.requirements(lock).get(canonicalize_name(first), first)
+    options = {
+        "requirements": [word for name in names for word in ("--with", name)],
+        "newer": ["--with", pin.replace("==", ">") if "==" in pin else f"{first}>VERSION"],
+        "older": ["--with", pin.replace("==", "<") if "==" in pin else f"{first}<VERSION"],
+        "without": ["--without", first],
+    }
+    template: str = _data()["fixes"][kind]
+    return template.format(
+        text=" ".join(names),
+        rest=shlex.join(names[1:]),
+        pin=pin,
+        command=lock_file.command(lock, *options.get(kind, [])),
+    )
 
 
 def _words(match: re.Match[str], failure: Failure) -> dict[str, str]:
@@ -271,31 +259,27 @@ def explain_command(
     first = len(parts) - 1
     while first > 0 and parts[first - 1].rstrip().endswith(_LED_TO):
         first -= 1
-    for output in (parts[-1], _TRACEBACK.join(parts[first:])):
-        explanation = explain(Failure("import", "", output, lock=lock), "environment")
-        if explanation is None:
-            continue
-        # An unknown module may come from anywhere: the place decides, not the environment.
-        if explanation.name == "no-module" and not explanation.fix:
-            return ""
-        if python is None and _is_locked(explanation.fix, lock):
-            command = shlex.join(["lmr-author", "env", *(["build"] if in_image else ["local", *made_by])])
-            return f"{explanation.cause}, though requirements.lock has it: `{command}`"
-        here = "" if in_image else f"; {local_repair(explanation, python, made_by)}"
-        return f"{explanation.cause}: {explanation.advice}{here}"
-    return ""
+    last, chain = parts[-1], _TRACEBACK.join(parts[first:])
+    explanation = explain(Failure("import", "", last, lock=lock), "environment")
+    explanation = explanation or explain(Failure("import", "", chain, lock=lock), "environment")
+    # An unknown module may come from anywhere: the place decides, not the environment.
+    if explanation is None or (explanation.name == "no-module" and not explanation.fix):
+        return ""
+    if python is None and _is_locked(explanation, lock):
+        command = shlex.join(["lmr-author", "env", *(["build"] if in_image else ["local", *made_by])])
+        return f"{explanation.cause}, though requirements.lock has it: `{command}`"
+    here = "" if in_image else f"; {local_repair(explanation, python, made_by)}"
+    return f"{explanation.cause}: {explanation.advice}{here}"
 
 
-def _is_locked(fix: Fix | None, lock: str) -> bool:
+def _is_locked(explanation: Explanation, lock: str) -> bool:
     """Return whether all that a fix would add is locked already, and only the environment lacks it."""
-    if fix is None or fix.kind != "requirements":
-        return False
     pins = lock_file.requirements(lock)
-    for wanted in map(Requirement, fix.names):
+    for wanted in map(Requirement, explanation.names if explanation.fix == "requirements" else ()):
         pin = pins.get(canonicalize_name(wanted.name))
         if pin is None or not wanted.specifier.contains(exact_version(pin) or "0", prereleases=True):
             return False
-    return True
+    return explanation.fix == "requirements"
 
 
 def local_repair(explanation: Explanation, python: Path | None = None, made_by: Sequence[str] = ()) -> str:
@@ -306,18 +290,16 @@ def local_repair(explanation: Explanation, python: Path | None = None, made_by: 
         made_by: options of `env local` that made the task's environment; the command that helps repeats them, as
             another environment is made, not this one changed.
     """
-    fix = explanation.fix
-    if fix is not None and fix.kind == "variable":
+    names = explanation.names
+    if explanation.fix == "variable":
         return "the local sandbox sets it, too"
-    if fix is not None and fix.kind == "system":
-        return f"here by `apt-get install {' '.join(fix.names)}`"
-    if fix is not None and fix.kind == "requirements":
-        replaced = set(map(package_of, fix.names))
-        repeated = [
-            option for option in made_by if package_of(option.removeprefix("--with=")) not in replaced
-        ]
-        command = ["lmr-author", "env", "local", *repeated, *(f"--with={name}" for name in fix.names)]
-        if python is not None:
-            command = ["uv", "pip", "install", "--python", str(python), *fix.names]
-        return f"here by `{shlex.join(command)}`"
-    return "or run in the task's image (--sandbox docker), or with another Python (--python)"
+    if explanation.fix == "system":
+        return f"here by `apt-get install {' '.join(names)}`"
+    if explanation.fix != "requirements":
+        return "or run in the task's image (--sandbox docker), or with another Python (--python)"
+    if python is not None:
+        return f"here by `{shlex.join(['uv', 'pip', 'install', '--python', str(python), *names])}`"
+    replaced = set(map(package_of, names))
+    repeated = [option for option in made_by if package_of(option.removeprefix("--with=")) not in replaced]
+    command = ["lmr-author", "env", "local", *repeated, *(f"--with={name}" for name in names)]
+    return f"here by `{shlex.join(command)}`"

@@ -6,17 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from packaging.requirements import InvalidRequirement, Requirement
-
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Progress, Task, TaskInfo
 from lmr_author.core.task.environment import BuiltEnvironment
+from lmr_author.core.texts import printable
 from lmr_author.runtime.environment import interpreters, lock_file, uv_command, venvs
 from lmr_author.runtime.environment.base_images import asking, unmet
 from lmr_author.runtime.environment.build import Imported, import_files
-from lmr_author.runtime.environment.code import imported_packages, read_code
-from lmr_author.runtime.environment.detect import base_in_use, read_needs
+from lmr_author.runtime.environment.detect import BESIDE_TORCH, base_in_use, read_needs
 from lmr_author.runtime.environment.failures import local_repair
 from lmr_author.runtime.environment.needs import Needs
 from lmr_author.runtime.environment.packages import package_of
@@ -25,8 +23,6 @@ from lmr_author.runtime.environment.where import Where
 from lmr_author.runtime.replay import staging
 from lmr_author.runtime.sandbox.base import Mount
 from lmr_author.runtime.sandbox.local import LocalSandbox
-
-_BESIDE_TORCH = {"torchaudio", "torchvision"}
 
 
 def make_local(
@@ -50,17 +46,17 @@ def make_local(
     lock = files.read_text_or_empty(task.lock)
     needs = read_needs(task.repository(info))
     base = base_in_use(task, needs, None, lock_file.python(lock) or None)
-    chosen, remark = interpreters.choose(base.python, python, interpreters.interpreters())
+    chosen, remark = interpreters.choose(base.python, python)
     built = BuiltEnvironment.read_if_valid(task.environment_path)
     image_torch = base.torch or (built.torch.partition("+")[0] if built else "")
-    extra = with_torch(extra, image_torch if needs.torch else "", beside_torch(task.repository(info), needs))
+    extra = with_torch(extra, image_torch if needs.torch else "", needs.beside_torch)
     contents = venvs.Contents(lock, chosen, extra, needs.own_metadata())
     cuda = cuda or venvs.has_gpu()
     environment = _make(contents, base.python, cuda, say)
     imports = _import_goals(task, info, environment.python.path, lock, say)
     # A package of the lock may import torchvision (timm), which no lock holds.
     missing = {module for each in imports for module in each.result.missing}
-    if image_torch and (beside := tuple(sorted(_BESIDE_TORCH & missing - set(map(package_of, extra))))):
+    if image_torch and (beside := tuple(sorted(BESIDE_TORCH & missing - set(map(package_of, extra))))):
         contents = replace(contents, extra=with_torch(extra, image_torch, beside))
         environment = _make(contents, base.python, cuda, say)
         imports = _import_goals(task, info, environment.python.path, lock, say)
@@ -106,48 +102,24 @@ def _import_failure(imported: Imported, environment: venvs.LocalEnvironment) -> 
     return f"{result.file} cannot be imported here: {why}"
 
 
-def beside_torch(repository: Path, needs: Needs) -> tuple[str, ...]:
-    """Return torchvision and torchaudio as far as the repository asks for them and its code imports them.
-
-    A conda file names both out of habit, and one built for another PyTorch breaks whatever tries to import it.
-    """
-    asked_for = _BESIDE_TORCH & {requirement.name for requirement in needs.torch}
-    if not asked_for:
-        return ()  # without reading every file of the repository once more
-    code = read_code(repository)
-    imported = {package.name for package in imported_packages(code, code.files)}
-    return tuple(sorted(asked_for & imported))
-
-
 def with_torch(extra: Sequence[str], torch: str, beside: Sequence[str]) -> tuple[str, ...]:
     """Return the extra packages with PyTorch, as the base image has it, unless the annotator names one.
 
     Args:
         torch: the base image's version; "" for none.
         beside: torchvision and torchaudio, where they are used; each asks for the one PyTorch that fits it.
-
-    Raises LmrError for a PyTorch without a version: the newest one pulls gigabytes of CUDA libraries.
     """
-    named = set()
     for text in extra:
-        try:
-            requirement = Requirement(text)
-        except InvalidRequirement as error:
-            hint = "give one such as torch==2.6.0"
-            if is_address(text):
-                hint = "write it as 'NAME @ git+https://…'"
-            raise LmrError(f"--with {text}: no requirement ({error})", hint) from error
-        named.add(package_of(text))
-        if package_of(text) == "torch" and "==" not in str(requirement.specifier):
-            raise LmrError(
-                f"--with {text} names no version of PyTorch: the newest one pulls gigabytes of CUDA libraries",
-                f"pin it, as in --with torch=={torch or '2.6.0'}",
+        if not package_of(text):
+            hint = (
+                "write it as 'NAME @ git+https://…'" if is_address(text) else "give one such as torch==2.6.0"
             )
-    if torch and "torch" not in named:
-        extra = (*extra, f"torch=={torch}")
-    elif "torch" not in named:
+            raise LmrError(f"--with {printable(text)}: no requirement", hint)
+    named = set(map(package_of, extra))
+    if "torch" not in named and not torch:
         return tuple(extra)
-    return (*extra, *(name for name in beside if name not in named))
+    image = () if "torch" in named else (f"torch=={torch}",)
+    return (*extra, *image, *(name for name in beside if name not in named))
 
 
 def _import_goals(task: Task, info: TaskInfo, python: Path, lock: str, say: Progress) -> list[Imported]:

@@ -1,30 +1,35 @@
-"""``env lock``: pin what a repository needs, loosening what prevents a solution where that is asked for."""
+"""``env lock``: pin what a repository needs, and write the lock and the Dockerfile."""
 
 from __future__ import annotations
 
 import difflib
 import re
-import time
-from dataclasses import replace
+import shlex
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
+from lmr_author.core import files, locks
 from lmr_author.core.errors import LmrError, UsageError
-from lmr_author.core.task import TORCH_FAMILY, Progress, Task
+from lmr_author.core.task import TORCH_FAMILY, Progress, Task, TaskInfo, provenance
 from lmr_author.core.task.provenance import (
     BaseImageOrigin,
     DeclaredRequirement,
     EnvironmentOrigin,
     LockOrigin,
+    Provenance,
 )
 from lmr_author.core.texts import printable
-from lmr_author.runtime.environment.detect import Detected, detect
-from lmr_author.runtime.environment.generated import Written, generate
+from lmr_author.runtime.environment import generated
+from lmr_author.runtime.environment.base_images import base_of
+from lmr_author.runtime.environment.detect import base_in_use, problems, read_needs
+from lmr_author.runtime.environment.dockerfile import render, render_dockerignore
+from lmr_author.runtime.environment.generated import Written
 from lmr_author.runtime.environment.lock_file import Lock, LockOptions, Unpinned
-from lmr_author.runtime.environment.needs import Declared, Needs
+from lmr_author.runtime.environment.needs import Declared, Needs, has_version
 from lmr_author.runtime.environment.packages import package_of
 from lmr_author.runtime.environment.pinning import pin
 from lmr_author.runtime.environment.requirements import is_address, parse_requirement
@@ -33,40 +38,90 @@ _WITH = "--with"
 """Origin of a requirement that the annotator added, which is never loosened."""
 
 
-def lock(task: Task, options: LockOptions, progress: Progress | None = None) -> Written:
-    """Pin what the repository needs, and write ``requirements.lock`` with the record of it.
+@dataclass(frozen=True)
+class LockResult:
+    """The result of ``env lock``.
 
-    Raises LmrError when there is no lock to be had: the index does not answer, or no versions fit together
-    and nothing may be loosened.
+    Attributes:
+        name: the repository's folder in the task, and in the image.
+        needs: of the repository, with what the options change.
+        files: those that were made.
+        kept: the Dockerfile was edited, and stays as it is.
     """
 
-    def make() -> tuple[Written, EnvironmentOrigin]:
-        detected, made = _resolve(task, options, progress or (lambda _: None))
-        origin = environment_record(detected.needs, detected.base, made)
-        return Written(detected, made.text, lock=made), origin
+    name: str
+    needs: Needs
+    base: BaseImageOrigin
+    lock: Lock
+    files: tuple[Written, ...]
+    kept: bool = False
 
-    return generate(task, task.lock, make, force=options.force, dry_run=options.dry_run)
+    @property
+    def problems(self) -> tuple[str, ...]:
+        return problems(self.needs, self.base)
 
 
-def _resolve(task: Task, options: LockOptions, say: Progress) -> tuple[Detected, Lock]:
-    detected = detect(
-        task,
-        base_image=options.base_image,
-        python=options.python,
-        date=None if options.date is None else parse_date(options.date),
-        goals=_goals(task, options),
-    )
+def lock(task: Task, options: LockOptions, progress: Progress | None = None) -> LockResult:
+    """Pin what the repository needs; write ``requirements.lock``, the Dockerfile, and the record of them.
+
+    A Dockerfile that somebody edited stays as it is, unless ``options.force`` is set.
+
+    Raises LmrError when there is no lock to be had: the index does not answer, or no versions fit together; and
+    for a lock that somebody edited, without ``options.force``.
+    """
+    with locks.held(task.root):
+        if generated.is_edited(task.lock) and not options.force:
+            raise LmrError(
+                "requirements.lock was edited, or not made by this version of lmr-author",
+                "--force overwrites it and keeps a copy in authoring/removed/",
+            )
+        kept = generated.is_edited(task.dockerfile) and not options.force
+        if kept and options.base_image not in (None, base_of(files.read_text_or_empty(task.dockerfile))):
+            raise LmrError(
+                "the Dockerfile was edited, or not made by this version of lmr-author, and is for another base image",
+                f"write {options.base_image} into it by hand; or --force overwrites it and keeps a copy in"
+                " authoring/removed/",
+            )
+        info = task.load()
+        needs, base, made = _resolve(task, info, options, progress or (lambda _: None))
+        name = info.repo_folder_name or info.folder_name
+        written = [generated.write(task, task.lock, made.text)]
+        if not kept:
+            text = render(needs, base, name, pinned=made.pinned, compiled=made.compiled)
+            written.append(generated.write(task, task.dockerfile, text))
+        if not task.dockerignore.is_file():
+            files.write_text(task.dockerignore, render_dockerignore(name))
+        record = Provenance.read_if_valid(task.provenance_path)
+        if record is not None:
+            origin = environment_record(needs, base, made)
+            replace(record, environment=origin).write(task.provenance_path)
+    return LockResult(name, needs, base, made, tuple(written), kept)
+
+
+def _resolve(
+    task: Task, info: TaskInfo, options: LockOptions, say: Progress
+) -> tuple[Needs, BaseImageOrigin, Lock]:
+    needs = read_needs(task.repository(info), _date(task, options), _goals(info, options))
+    base = base_in_use(task, needs, options.base_image, options.python)
     # Of several for one package the last counts: advice repeats the options of the lock before.
     extra = {package_of(text) or text: text for text in options.extra}
     options = replace(options, extra=tuple(extra.values()))
-    needs, changes = _with_extra(detected.needs, options.extra)
+    needs, changes = _with_extra(needs, options.extra)
     options = replace(options, without=_without(needs, options.without))
     if options.only_goal:
         changes = ("only what the goal files import is installed (--only-goal)", *changes)
-    made = pin(needs, detected.base, options, say, changes=changes)
+    made = pin(needs, base, options, say, changes=changes)
     if not made.pinned:
-        needs, made = _relaxed(needs, detected.base, made, options, changes, say)
-    return replace(detected, needs=needs), made
+        raise LmrError(_why(made, base), _advice(made, options))
+    return needs, base, made
+
+
+def _date(task: Task, options: LockOptions) -> datetime | None:
+    """Return the moment whose versions count: the one that is given, else the commit's, as new-task wrote it down."""
+    if options.date is not None:
+        return parse_date(options.date)
+    commit_date = provenance.load(task).repository.commit_date
+    return datetime.fromisoformat(commit_date) if commit_date else None
 
 
 def parse_date(text: str) -> datetime:
@@ -85,10 +140,10 @@ def parse_date(text: str) -> datetime:
     return moment
 
 
-def _goals(task: Task, options: LockOptions) -> tuple[str, ...]:
+def _goals(info: TaskInfo, options: LockOptions) -> tuple[str, ...]:
     if not options.only_goal:
         return ()
-    goals = task.load().goal_files or options.goals
+    goals = info.goal_files or options.goals
     if not goals:
         raise UsageError("--only-goal: no goal file is known", "mask a function first, in a task")
     return goals
@@ -131,49 +186,6 @@ def _without(needs: Needs, texts: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(canonicalize_name, texts)))
 
 
-def _relaxed(
-    needs: Needs, base: BaseImageOrigin, failed: Lock, options: LockOptions, changes: tuple[str, ...], say: Progress,
-) -> tuple[Needs, Lock]:  # fmt: skip
-    """Return looser needs, and their lock. Raises LmrError where that is not asked for, or does not help."""
-    why, made = _why(failed, base), failed
-    if failed.failure not in (Unpinned.NO_DATES, Unpinned.CONFLICT):
-        raise LmrError(why, _advice(failed))
-    if not options.relax:
-        raise LmrError(why, "--relax drops the versions that prevent it, and says which")
-    deadline = time.monotonic() + options.seconds
-    while not made.pinned:
-        looser, dropped = _looser(needs, made)
-        if looser == needs:
-            raise LmrError(why, _advice(made))
-        for change in dropped:
-            say(f"trying {change}")
-        needs, changes = looser, (*changes, *dropped)
-        left = replace(options, seconds=max(deadline - time.monotonic(), 1))
-        made = pin(needs, base, left, say, changes=changes)
-    return needs, made
-
-
-def _looser(needs: Needs, failed: Lock) -> tuple[Needs, list[str]]:
-    """Return the needs without the versions, or the date, that prevent a lock; and what was dropped."""
-    if failed.failure is Unpinned.NO_DATES:
-        return replace(needs, date=None), ["today's versions: the package index gives no upload dates"]
-    requirements, dropped = [], []
-    for declared in needs.requirements:
-        loose = declared
-        if declared in failed.blamed and declared.origin != _WITH:
-            loose = _without_version(declared)
-        if loose != declared:
-            dropped.append(f"{loose.text} in place of {declared}")
-        requirements.append(loose)
-    return replace(needs, requirements=tuple(requirements)), dropped
-
-
-def _without_version(requirement: Declared) -> Declared:
-    parsed = Requirement(requirement.text)
-    parsed.specifier = SpecifierSet()
-    return replace(requirement, text=str(parsed))
-
-
 def _why(failed: Lock, base: BaseImageOrigin) -> str:
     if failed.failure is not Unpinned.CONFLICT:
         return f"requirements.lock cannot be made: {failed.cause}"
@@ -182,16 +194,39 @@ def _why(failed: Lock, base: BaseImageOrigin) -> str:
 
 
 _ADVICE = {
-    Unpinned.CONFLICT: "try another --python-version, --base-image or --date, or --without NAME",
     Unpinned.NO_ANSWER: "check the network; UV_OFFLINE=1 uses what was asked before",
     Unpinned.NOT_CACHED: "run it once with a network, so that the resolver's cache has what is needed",
     Unpinned.SLOW: "give it more time with --timeout",
 }
 
 
-def _advice(failed: Lock) -> str:
-    otherwise = "see the requirements that it names; --without NAME leaves one out"
-    return otherwise if failed.failure is None else _ADVICE.get(failed.failure, otherwise)
+def _advice(failed: Lock, options: LockOptions) -> str:
+    if failed.failure is not Unpinned.CONFLICT:
+        otherwise = "see the requirements that it names; --without NAME leaves one out"
+        return _ADVICE.get(failed.failure, otherwise) if failed.failure else otherwise
+    others = "another --python-version, --base-image or --date, or --without NAME"
+    command = without_versions(failed, options)
+    return f"drop the versions that prevent it: `{command}`; or try {others}" if command else f"try {others}"
+
+
+def without_versions(failed: Lock, options: LockOptions | None = None) -> str:
+    """Return the command that locks without the versions that prevent a solution, as typed; "" where none is known."""
+    options = options or LockOptions()
+    own = [declared for declared in failed.blamed if declared.origin != _WITH and has_version(declared)]
+    if not own:
+        return ""
+    values = {"--date": options.date, "--base-image": options.base_image, "--python-version": options.python}
+    given = [word for option, value in values.items() if value is not None for word in (option, value)]
+    again = replace(options, extra=(*options.extra, *map(_without_version, own))).again()
+    return " ".join(
+        ["lmr-author env lock", again, shlex.join([*given, *["--force"] * options.force])]
+    ).strip()
+
+
+def _without_version(declared: Declared) -> str:
+    parsed = Requirement(declared.text)
+    parsed.specifier = SpecifierSet()
+    return str(parsed)
 
 
 def environment_record(needs: Needs, base: BaseImageOrigin, made: Lock) -> EnvironmentOrigin:

@@ -22,7 +22,6 @@ class Unpinned(StrEnum):
     """Why a lock is not pinned."""
 
     CONFLICT = "no versions fit together"
-    NO_DATES = "the package index gives no upload dates"
     NO_ANSWER = "the package index does not answer"
     NOT_CACHED = "the package index was not asked, and the cache lacks a package"
     SLOW = "the resolver took too long"
@@ -68,9 +67,7 @@ class LockOptions:
         date: versions as of this moment, as given; None for the commit's.
         python: Python version inside the image, where it is known better.
         base_image: the image, in place of the Dockerfile's.
-        relax: where nothing fits, loosen what conflicts.
-        force: overwrite a lock that somebody edited.
-        dry_run: write nothing.
+        force: overwrite a lock or a Dockerfile that somebody edited.
         seconds: time limit; with 0 no index is asked, and exact requirements are taken as the repository names them.
         extra: requirements beside the repository's, or in place of its own.
         without: names of packages that are not installed, whoever needs them.
@@ -81,9 +78,7 @@ class LockOptions:
     date: str | None = None
     python: str | None = None
     base_image: str | None = None
-    relax: bool = False
     force: bool = False
-    dry_run: bool = False
     seconds: float = SECONDS
     extra: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
@@ -134,18 +129,19 @@ def _comment(lock: str, pattern: str) -> str:
     return match[1] if match else ""
 
 
-def compiled(lock: str) -> list[str]:
-    """Return the packages that a lock says are compiled, having no wheel."""
-    return re.findall(r"[\w.-]+", _comment(lock, r"compiled when installed, there is no wheel: (.*)$"))
-
-
 def python(lock: str) -> str:
     """Return the Python that a lock says it is for, as ``3.8``; "" when it does not say."""
     return _comment(lock, r"for Python (3\.\d+)")
 
 
+def options_of(lock: str) -> list[str]:
+    """Return the options that a lock was made with."""
+    try:
+        return shlex.split(_comment(lock, r"options: (.*)$"))
+    except ValueError:  # somebody edited the line
+        return []
+
+
 def command(lock: str, *words: str) -> str:
     """Return the command that makes a lock again with more options, as typed."""
-    return " ".join(
-        filter(None, ["lmr-author env lock", _comment(lock, r"options: (.*)$"), shlex.join(words)])
-    )
+    return shlex.join(["lmr-author", "env", "lock", *options_of(lock), *words])

@@ -12,6 +12,7 @@ import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -108,19 +109,12 @@ def _has_dependencies(path: Path) -> bool:
         return False
 
 
-class Lines:
-    """The lines of a file, for formats whose parsers do not tell where a value is."""
-
-    def __init__(self, path: str, text: str) -> None:
-        self._path = path
-        self._lines = text.splitlines()
-
-    def of(self, *needles: str) -> str:
-        """Return ``path:line`` of the first line with all needles."""
-        for number, line in enumerate(self._lines, 1):
-            if all(needle in line for needle in needles):
-                return f"{self._path}:{number}"
-        return self._path
+def _place(path: str, text: str, *needles: str) -> str:
+    """Return ``path:line`` of the first line with all needles: parsers do not tell where a value is."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if all(needle in line for needle in needles):
+            return f"{path}:{number}"
+    return path
 
 
 def read_manifest(root: Path, path: str) -> Manifest:
@@ -159,27 +153,27 @@ def _read_pyproject(text: str, manifest: Manifest, root: Path) -> None:
     """Read ``[project]``, else ``[tool.poetry]``; extras and groups are not used."""
     pyproject = msgspec.toml.decode(text, type=_PyProject)
     project = pyproject.project or pyproject.tool.poetry or _Project()
-    lines, python = Lines(manifest.path, text), project.python
+    place, python = partial(_place, manifest.path, text), project.python
     if isinstance(project.dependencies, dict):
         python = _poetry_specifier(project.dependencies.get("python"))
-        _read_poetry(project.dependencies, lines, manifest)
+        _read_poetry(project.dependencies, place, manifest)
     else:
         for requirement in project.dependencies:
-            manifest.add(parse_requirement(requirement, lines.of(requirement)))
+            manifest.add(parse_requirement(requirement, place(requirement)))
     if python:
-        manifest.python = Fact(python, lines.of("python", python.split(",")[0].lstrip("><=!~ ")))
+        manifest.python = Fact(python, place("python", python.split(",")[0].lstrip("><=!~ ")))
     manifest.project, manifest.version = project.name, project.version
     if "dependencies" in project.dynamic:
         manifest.problems.append(f"{manifest.path}: dependencies are dynamic")
 
 
-def _read_poetry(dependencies: Mapping[str, Any], lines: Lines, manifest: Manifest) -> None:
+def _read_poetry(dependencies: Mapping[str, Any], place: Callable[..., str], manifest: Manifest) -> None:
     """Read each dependency: a version, a table, or a list of tables for different Pythons and platforms."""
     for name, value in dependencies.items():
         for constraint in value if isinstance(value, list) else [value]:
             row = constraint if isinstance(constraint, dict) else {"version": constraint}
             if name.lower() != "python" and not row.get("optional"):
-                manifest.add(parse_requirement(_poetry_requirement(name, row), lines.of(name, "=")))
+                manifest.add(parse_requirement(_poetry_requirement(name, row), place(name, "=")))
 
 
 def _poetry_requirement(name: str, row: Mapping[str, Any]) -> str:
@@ -220,13 +214,13 @@ def _end_of_range(operator: str, version: str) -> str:
 def _read_setup_cfg(text: str, manifest: Manifest, root: Path) -> None:
     parser = configparser.ConfigParser(interpolation=None, strict=False)
     parser.read_string(text)
-    lines = Lines(manifest.path, text)
+    place = partial(_place, manifest.path, text)
     # One requirement per line; within one line, ';' belongs to a marker.
     for value in map(str.strip, parser.get("options", "install_requires", fallback="").splitlines()):
         if value and not value.startswith("#"):
-            manifest.add(parse_requirement(value, lines.of(value)))
+            manifest.add(parse_requirement(value, place(value)))
     if python := parser.get("options", "python_requires", fallback=""):
-        manifest.python = Fact(python, lines.of("python_requires"))
+        manifest.python = Fact(python, place("python_requires"))
     manifest.project = parser.get("metadata", "name", fallback="")
     manifest.version = parser.get("metadata", "version", fallback="")
 
@@ -244,33 +238,33 @@ def _read_setup_py(text: str, manifest: Manifest, root: Path) -> None:
             literals[argument.arg] = ast.literal_eval(argument.value)
         if argument.arg == "install_requires" and argument.arg not in literals:
             manifest.problems.append(f"{manifest.path}: install_requires is computed and was not read")
-    lines = Lines(manifest.path, text)
+    place = partial(_place, manifest.path, text)
     for requirement in _strings(literals.get("install_requires")):
-        manifest.add(parse_requirement(requirement, lines.of(requirement)))
+        manifest.add(parse_requirement(requirement, place(requirement)))
     python, name, version = (str(literals.get(key, "")) for key in ("python_requires", "name", "version"))
-    manifest.python = Fact(python, lines.of("python_requires")) if python else NOTHING
+    manifest.python = Fact(python, place("python_requires")) if python else NOTHING
     manifest.project, manifest.version = name, version
 
 
 def _read_conda(text: str, manifest: Manifest, root: Path) -> None:
     """Read conda's ``environment.yml``: its pip part as it is, its conda part by the package index's names."""
     data = yaml_data(text)
-    lines = Lines(manifest.path, text)
+    place = partial(_place, manifest.path, text)
     dependencies = data.get("dependencies") if isinstance(data, dict) else None
     for dependency in dependencies if isinstance(dependencies, list) else []:
         if isinstance(dependency, str):
-            manifest.add_conda(dependency, lines.of(dependency))
+            manifest.add_conda(dependency, place(dependency))
         elif isinstance(dependency, dict):
             for line in _strings(dependency.get("pip")):
-                _read_pip_line(line.strip(), manifest, lines, root)
+                _read_pip_line(line.strip(), manifest, place, root)
 
 
-def _read_pip_line(line: str, manifest: Manifest, lines: Lines, root: Path) -> None:
+def _read_pip_line(line: str, manifest: Manifest, place: Callable[..., str], root: Path) -> None:
     if include := re.match(r"^(?:-r|--requirement)[\s=]*(\S+)$", line):
         below = posixpath.normpath(PurePosixPath(manifest.path).parent / include[1])
         read_requirements(root, below, manifest)
     else:
-        manifest.add(pip_line(line, lines.of(line[:200])))
+        manifest.add(pip_line(line, place(line[:200])))
 
 
 _READERS: dict[str, Callable[[str, Manifest, Path], None]] = {

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from packaging.requirements import Requirement
 
-from lmr_author.core.texts import printable
 from lmr_author.runtime.environment.packages import names
 
 
@@ -37,37 +35,11 @@ class Declared:
 
 
 @dataclass(frozen=True)
-class Unused:
-    """A requirement that cannot be used as written.
-
-    Attributes:
-        text: as written, made printable.
-        origin: file and line.
-        kind: ``git`` (or another version control), ``url``, ``path``, ``own`` (this repository), ``option``,
-            ``unreadable``.
-        reason: why, for a person.
-        name: the package's normalised name, where it is known.
-    """
-
-    text: str
-    origin: str
-    kind: str
-    reason: str
-    name: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.origin}: not used, {self.reason}: {self.text}"
-
-
-@dataclass(frozen=True)
 class Fact:
     """Something that a file of the repository says or shows."""
 
     text: str
     origin: str
-
-    def __str__(self) -> str:
-        return f"{self.text} ({self.origin})"
 
 
 NOTHING = Fact("", "")
@@ -92,6 +64,8 @@ class Needs:
     Attributes:
         requirements: without the PyTorch family and the repository's own package.
         torch: requirements on the PyTorch family.
+        beside_torch: torchvision and torchaudio, as far as the code imports them: a conda file names both out of
+            habit, and one built for another PyTorch breaks whatever tries to import it.
         python: version specifier that the repository asks for ("" for none), with ``python_origin``.
         project: normalised name of the repository's own package, "" when it is none.
         own_version: that package's version, where the code asks for an installed one; else "".
@@ -100,15 +74,14 @@ class Needs:
         date: when the pinned commit was made; newer packages are not used.
         sources: files that the facts were read from.
         problems: lines that were not used, and why.
-        constraints: versions from the repository's lock files; dropped when they do not fit.
-        unused: requirements that cannot be used: addresses, paths, options.
+        constraints: versions of what the goal files do not import itself; dropped when they do not fit.
         system: packages of the operating system.
-        nltk: data of NLTK that the code fetches by name.
         credentials: variables that hold keys which the code cannot do without; tests get a dummy value.
     """
 
     requirements: tuple[Declared, ...] = ()
     torch: tuple[Declared, ...] = ()
+    beside_torch: tuple[str, ...] = ()
     python: str = ""
     python_origin: str = ""
     project: str = ""
@@ -119,9 +92,7 @@ class Needs:
     sources: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     constraints: tuple[Declared, ...] = ()
-    unused: tuple[Unused, ...] = ()
     system: tuple[SystemPackage, ...] = ()
-    nltk: tuple[str, ...] = ()
     credentials: tuple[str, ...] = ()
 
     def own_metadata(self) -> dict[str, str]:
@@ -173,10 +144,3 @@ def is_freeze(declared: Sequence[Declared]) -> bool:
     """
     indirect = sum(requirement.name in names("indirect") for requirement in declared)
     return len(declared) >= 15 and indirect >= 3 and sum(map(is_exact, declared)) >= 0.9 * len(declared)
-
-
-def to_json(needs: Needs, base: dict[str, Any], problems: Iterable[str]) -> dict[str, Any]:
-    """Return needs as a JSON document (``schemas/needs.schema.json``), each fact with its origin."""
-    date = needs.date.strftime("%Y-%m-%dT%H:%M:%S%z") if needs.date else None
-    shown = [printable(problem, 2000) for problem in problems]
-    return {**asdict(needs), "format": "lmr-needs/1", "base_image": base, "date": date, "problems": shown}

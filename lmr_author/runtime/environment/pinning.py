@@ -11,7 +11,7 @@ from datetime import date, timedelta
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from lmr_author.core.task import TORCH_FAMILY, Progress
+from lmr_author.core.task import Progress
 from lmr_author.core.task.provenance import BaseImageOrigin
 from lmr_author.core.texts import listed, printable
 from lmr_author.runtime.environment import resolver
@@ -32,7 +32,7 @@ _ROUNDS = 40
 """So often something is put aside before giving up."""
 _MOST_UNDATED = 5
 """More packages without an upload date mean that the index gives none."""
-_LONGEST = 600
+_LONGEST = 4000
 """Characters of a comment in a lock."""
 _UNBUILDABLE = (
     r"Failed to (?:build|download and build|prepare|download)[^`]*`([\w.-]+?)(?:==[^`]*|@[^`]*)?`",
@@ -74,11 +74,13 @@ def pin(
             raise
         made = search.unpinned(Unpinned.STOPPED, "it was interrupted")
     made = replace(made, changes=(*changes, *search.changes, *made.changes), left_out=tuple(search.left_out))
-    return commented(made, needs, base, options.again())
+    comments = _comments(made, needs, base, options.again())
+    head = "".join(f"# {printable(comment, _LONGEST)}\n" for comment in comments)
+    return replace(made, text=stamped(head + made.text))
 
 
-def commented(made: Lock, needs: Needs, base: BaseImageOrigin, again: str = "") -> Lock:
-    """Return a lock with the comments in its text that say what it is.
+def _comments(made: Lock, needs: Needs, base: BaseImageOrigin, again: str) -> list[str]:
+    """Return what a lock says of itself.
 
     Args:
         again: see :meth:`LockOptions.again`.
@@ -88,14 +90,11 @@ def commented(made: Lock, needs: Needs, base: BaseImageOrigin, again: str = "") 
     if unmet(needs, base.python):
         comments.append(f"{asking(needs)}, and this is for {base.python}")
     comments += made.left_out
-    lines = [f"# {printable(comment, _LONGEST)}\n" for comment in comments]
     if again:
-        lines.append(f"# options: {printable(again, 4000)}\n")
+        comments.append(f"options: {again}")
     if made.compiled:
-        # Whole, however long: what reads a lock takes the names from here.
-        lines.append(f"# compiled when installed, there is no wheel: {', '.join(made.compiled)}\n")
-    plain = "".join(line for line in made.text.splitlines(keepends=True) if not line.startswith("#"))
-    return replace(made, text=stamped("".join(lines) + plain, before="(?=[^#])"))
+        comments.append(f"compiled when installed, there is no wheel: {', '.join(made.compiled)}")
+    return comments
 
 
 def _search(needs: Needs, base: BaseImageOrigin, options: LockOptions) -> _Search:
@@ -121,8 +120,7 @@ def _search(needs: Needs, base: BaseImageOrigin, options: LockOptions) -> _Searc
         question.date = None if all(map(is_exact, declared)) else needs.date
         return search
     search.bounds = bounds(base)
-    question.constraints = [bound for bound in needs.constraints if bound.name not in TORCH_FAMILY]
-    question.constraints += search.bounds
+    question.constraints = [*needs.constraints, *search.bounds]
     first = first_day(base.python)
     if needs.date and needs.date < first:
         why = f"earlier packages are not made for the image's Python {base.python}"
@@ -166,9 +164,10 @@ class _Search:
             if answer is None or answer.timed_out:
                 return self.unpinned(Unpinned.SLOW, f"uv took longer than {seconds:.0f} s")
             if answer.packages is not None:
-                if self.question.undated and answer.packages.keys() <= set(self.question.undated):
-                    return self._no_dates()
-                return self._made(answer.packages)
+                if not self.question.undated or answer.packages.keys() - set(self.question.undated):
+                    return self._made(answer.packages)
+                self._drop_date()
+                continue
             if failed := self._adapt(answer.stderr):
                 return failed
             progress("trying again, without what uv refused")
@@ -202,7 +201,8 @@ class _Search:
         if self._allow_prereleases(text) or self._allow_later(text):
             return None
         if undated := resolver.undated(text):
-            return self._allow_undated(undated)
+            self._allow_undated(undated)
+            return None
         if match := re.search(r"Because ([\w.-]+) was not found in the package registry", text):
             return self._give_up(canonicalize_name(match[1]), "it is not on the package index", text)
         for pattern in _UNBUILDABLE:
@@ -232,19 +232,19 @@ class _Search:
         self.remarks.append(f"{match[1]} is newer than the commit ({match[2]}), {why}")
         return True
 
-    def _allow_undated(self, name: str) -> Lock | None:
-        """Take a package of which nobody knows when it was uploaded, unless the index says that of none."""
+    def _allow_undated(self, name: str) -> None:
+        """Take a package of which nobody knows when it was uploaded; all of them where the index says that of many."""
         if name in self.question.undated or len(self.question.undated) == _MOST_UNDATED:
-            return self._no_dates()
+            self._drop_date()
+            return
         self.question.undated.append(name)
         self.remarks.append(
             f"{name} may be newer than the commit: the package index gives no upload date of it"
         )
-        return None
 
-    def _no_dates(self) -> Lock:
-        cause = f"{Unpinned.NO_DATES}, so versions as of the commit's date cannot be told"
-        return self.unpinned(Unpinned.NO_DATES, cause)
+    def _drop_date(self) -> None:
+        self.question.date, self.question.undated = None, []
+        self.changes.append("today's versions: the package index gives no upload dates")
 
     def _requirement(self, name: str) -> Declared | None:
         return next((each for each in self.question.requirements if each.name == name), None)

@@ -15,21 +15,19 @@ from packaging.utils import canonicalize_name
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.texts import printable
-from lmr_author.runtime.environment.needs import NOTHING, Declared, Fact, Unused, has_version
+from lmr_author.runtime.environment.needs import NOTHING, Declared, Fact, has_version
 from lmr_author.runtime.environment.packages import table
 
 MAX_BYTES = 1024 * 1024
-ELSEWHERE = {"git": "a repository", "url": "an address", "path": "a path"}
-"""Kinds of requirements that the package index does not have, in words."""
-_KINDS = (
-    ("own", r"(\.|\./|\$\{?PWD\}?)(\[[\w,\s-]*\])?$"),
-    ("git", r"(git|hg|svn|bzr)\+|git[:@]"),
-    ("url", r"(?!file:)[\w+]+://"),
-    ("path", r"\.|.*([/:]|\.whl$|\.gz$)"),
-    ("unreadable", r""),
+_REASONS = (
+    (r"(\.|\./|\$\{?PWD\}?)(\[[\w,\s-]*\])?$", "the repository runs from its folder"),
+    (r"(git|hg|svn|bzr)\+|git[:@]", "{} comes from a repository"),
+    (r"(?!file:)[\w+]+://", "{} comes from an address"),
+    (r"\.|.*([/:]|\.whl$|\.gz$)", "{} comes from a path"),
+    (r"", "no requirement by name and version"),
 )
-"""Kind of what is no requirement by name and version → how it begins; the first that fits."""
-_INCLUDE = re.compile(r"^(?P<option>-r|--requirement|-c|--constraint)[\s=]*(?P<path>\S.*)$")
+"""The beginning of what is no requirement by name and version → why it is not used; the first that fits."""
+_INCLUDE = re.compile(r"^(?:-r|--requirement)[\s=]*(?P<path>\S.*)$")
 _EDITABLE = re.compile(r"^(?:-e|--editable)[\s=]*(?P<target>\S.*)$")
 
 
@@ -41,10 +39,8 @@ class Manifest:
         declared: requirements of the repository.
         python: specifier of the Python version it asks for.
         project: normalised name of the repository's package, with its ``version`` as written.
-        problems: what could not be read, for a person.
-        unused: requirements that cannot be used.
+        problems: what could not be read or used, for a person.
         stated: versions that a README names, for packages that are needed anyway.
-        constraints: versions that apply if the package is installed at all (``-c``).
     """
 
     path: str
@@ -53,20 +49,18 @@ class Manifest:
     project: str = ""
     version: str = ""
     problems: list[str] = field(default_factory=list)
-    unused: list[Unused] = field(default_factory=list)
     stated: list[Declared] = field(default_factory=list)
-    constraints: list[Declared] = field(default_factory=list)
 
     @property
     def says_more_than_problems(self) -> bool:
         return self != Manifest(self.path, problems=self.problems)
 
-    def add(self, requirement: Declared | Unused, *, only_bound: bool = False) -> None:
-        """Add a requirement, or the bound of one, or the reason why it is not used."""
-        if isinstance(requirement, Unused):
-            self.unused.append(requirement)
+    def add(self, requirement: Declared | str) -> None:
+        """Add a requirement, or the reason why it is not used."""
+        if isinstance(requirement, str):
+            self.problems.append(requirement)
         else:
-            (self.constraints if only_bound else self.declared).append(requirement)
+            self.declared.append(requirement)
 
     def add_conda(self, spec: str, origin: str) -> None:
         """Add a dependency of conda's; of several Pythons the first counts."""
@@ -101,42 +95,40 @@ def read_text(path: Path) -> str:
         return data.decode("latin-1")
 
 
-def parse_requirement(text: str, origin: str) -> Declared | Unused:
-    """Read a requirement; return why it is not used when it is an address, a path, or none at all."""
+def parse_requirement(text: str, origin: str, shown: str = "") -> Declared | str:
+    """Read a requirement; return why it is not used when it is an address, a path, or none at all.
+
+    Args:
+        shown: what a person sees in place of the text.
+    """
+    name, address = "it", text.strip().split(" ")[0]
     try:
         requirement = Requirement(text)
+        name = canonicalize_name(requirement.name)
+        if not requirement.url:
+            return Declared(name, str(requirement), origin)
+        address = requirement.url
     except (InvalidRequirement, ValueError, RecursionError):
-        return _from_elsewhere(text, origin, text.strip().split(" ")[0])
-    name = canonicalize_name(requirement.name)
-    if requirement.url:
-        return _from_elsewhere(text, origin, requirement.url, name)
-    return Declared(name, str(requirement), origin)
+        pass
+    reason = next(reason for pattern, reason in _REASONS if re.match(pattern, address, re.DOTALL))
+    return _not_used(shown or text, origin, reason.format(name))
+
+
+def _not_used(text: str, origin: str, reason: str) -> str:
+    return f"{origin}: not used, {reason}: {printable(text, 120)}"
 
 
 def is_address(text: str) -> bool:
     return "://" in text or text.startswith("git+")
 
 
-def _from_elsewhere(text: str, origin: str, address: str, name: str = "") -> Unused:
-    """Classify an address or a path, this repository, or nonsense."""
-    kind = next(kind for kind, pattern in _KINDS if re.match(pattern, address, re.DOTALL))
-    reasons = {
-        "own": "the repository runs from its folder",
-        "unreadable": "no requirement by name and version",
-    }
-    reason = reasons.get(kind) or f"{name or 'it'} comes from {ELSEWHERE[kind]}"
-    return Unused(printable(text, 120), origin, kind, reason, name)
-
-
-def pip_line(line: str, origin: str) -> Declared | Unused:
+def pip_line(line: str, origin: str) -> Declared | str:
     """Read a line of a requirements file or of conda's pip part; options are not used."""
     if match := _EDITABLE.match(line):
-        target = parse_requirement(match["target"].strip("'\""), origin)
-        if isinstance(target, Declared):
-            return Unused(printable(line, 120), origin, "path", "a folder is installed")
-        return replace(target, text=printable(line, 120))
+        target = parse_requirement(match["target"].strip("'\""), origin, shown=line)
+        return target if isinstance(target, str) else _not_used(line, origin, "a folder is installed")
     if line.startswith("-"):
-        return Unused(printable(line, 120), origin, "option", "an option")
+        return _not_used(line, origin, "an option")
     # Options of one requirement (--hash=…) follow it after white space.
     return parse_requirement(re.split(r"\s+--?[a-zA-Z]", line)[0], origin)
 
@@ -148,11 +140,11 @@ def read_requirements(root: Path, path: str, manifest: Manifest | None = None) -
         manifest: of the file that includes this one, to which its content is added.
     """
     manifest = manifest or Manifest(path)
-    _read_lines(root, (path,), manifest, only_bounds=False)
+    _read_lines(root, (path,), manifest)
     return manifest
 
 
-def _read_lines(root: Path, chain: tuple[str, ...], manifest: Manifest, *, only_bounds: bool) -> None:
+def _read_lines(root: Path, chain: tuple[str, ...], manifest: Manifest) -> None:
     """Add the requirements of the last file of a chain of includes."""
     *including, path = chain
     if path in including:
@@ -170,11 +162,9 @@ def _read_lines(root: Path, chain: tuple[str, ...], manifest: Manifest, *, only_
         if include := _INCLUDE.match(line):
             below = str(PurePosixPath(path).parent / include["path"].strip("'\""))
             # What leads out of the repository stays so, and `files.inside` refuses it.
-            included = (*chain, posixpath.normpath(below))
-            is_bound = include["option"] in ("-c", "--constraint")
-            _read_lines(root, included, manifest, only_bounds=only_bounds or is_bound)
+            _read_lines(root, (*chain, posixpath.normpath(below)), manifest)
         else:
-            manifest.add(pip_line(line, f"{printable(path)}:{number}"), only_bound=only_bounds)
+            manifest.add(pip_line(line, f"{printable(path)}:{number}"))
 
 
 def join_lines(numbered: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:

@@ -83,10 +83,8 @@ def ask(question: Question, seconds: float) -> Answer:
     """Run uv once. Raises LmrError when it is missing, or writes what is no lock."""
     constraints = [bound.text for bound in question.constraints]
     constraints += [f"{name}>=0.dev0" for name in question.prereleases]
-    python = Path(sys.executable)
-    for interpreter in reversed(interpreters.interpreters()):
-        if interpreter.minor == question.base.python:
-            python = interpreter.path  # builds use the image's Python, where this machine has it
+    same = interpreters.find(question.base.python)
+    python = same.path if same else Path(sys.executable)  # for builds: the image's, where this machine has it
     with files.temporary_folder("lmr-author-lock-") as folder:
         folder.chmod(0o755)
         _write(folder / "requirements.in", [requirement.text for requirement in question.requirements])

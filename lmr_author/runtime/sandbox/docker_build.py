@@ -118,7 +118,7 @@ def _read(context: Path) -> str:
         return (context / "Dockerfile").read_text("utf-8")
     except FileNotFoundError as error:
         raise SandboxBuildError(
-            f"there is no Dockerfile in {context}", "write one: lmr-author env dockerfile"
+            f"there is no Dockerfile in {context}", "write one: lmr-author env lock"
         ) from error
     except UnicodeDecodeError as error:
         raise SandboxBuildError(f"{context / 'Dockerfile'} is not UTF-8 text", "save it as UTF-8") from error
