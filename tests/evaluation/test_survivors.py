@@ -100,13 +100,9 @@ def test_survivors_say_why_and_one_is_accepted_without_a_new_evaluation(
     assert (
         why["arithmetic", 8] == why["constant", 9] == "no case tells the difference: none reaches lines 8-9"
     )
-    assert why["ignored parameter", 6] == (
-        "no case tells the difference: none needs another value of `rare` than its default"
-    )
-    assert why["one branch", 10].endswith("the condition on line 10 holds in all of them")
-    assert (
-        why["constant", 10] == "no case tells the difference: the condition on line 10 holds in all of them"
-    )
+    told = "no case tells the difference, but a generated call does: case "
+    assert why["ignored parameter", 6].startswith(told) and "rare=" in why["ignored parameter", 6]
+    assert {why["one branch", 10].startswith(told), why["constant", 10].startswith(told)} == {True}
     alive = {item.id for item in found.detail.survivors if item.line in range(6, 10)}
 
     capsys.readouterr()

@@ -147,6 +147,30 @@ for _ in range(3):
         record(task_of(tmp_path, SOLVE, driver, "solve"), "solve")
 
 
+SPANS = """\
+def spans(text):
+    stack, found = [], []
+    for place, letter in enumerate(text):
+        if letter == "(":
+            stack.append(place)
+        elif letter == ")":
+            found.append((stack.pop(), place))
+    assert not stack
+    return found
+"""
+
+
+def test_calls_are_not_generated_where_the_golden_raises_on_many(tmp_path: Path) -> None:
+    """Its inputs have a form that nothing here knows; a correct version may do anything with others."""
+    driver = """\
+from pkg.found import spans
+for text in ("(a)", "((b))", "()()", "(c(d)e)"):
+    spans(list(text))
+"""
+    result = record(task_of(tmp_path, SPANS, driver, "spans"), "spans")
+    assert {case.made_of for case in result.recording.cases} == {""}
+
+
 def test_an_evaluation_is_judged_by_its_own_count_of_generated_calls(tmp_path: Path) -> None:
     """Fewer than the floor show nothing, whatever a record says."""
     task = task_of(

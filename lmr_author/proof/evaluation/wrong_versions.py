@@ -181,7 +181,7 @@ def explain_survivor(
         elsewhere = f", or in what is not compared: {listed(ignored, 4)}" if ignored else ""
         return f"{no_case}the outputs differ, but within the tolerance{elsewhere}"
     if explored.told_by:
-        return f"{no_case}this one does: {explored.told_by}"
+        return f"no case tells the difference, but a generated call does: {explored.told_by}"
     if explored.calls:
         return f"indistinguishable: the same to the bit on {explored.calls} generated calls"
     if mutant.parameter:
