@@ -296,7 +296,7 @@ def _show_mutants(result: RecordResult) -> None:
     if score.untried:
         ui.note(
             f"only {score.made} of {proof.made} mutants were tried, as the golden is slow: call it with smaller "
-            "inputs and record again; `lmr-author evaluate` tries all",
+            "inputs and record again; `lmr-author evaluate` takes a sample of its own",
             indent=2,
         )
     survivors = [mutant for mutant in proof.survivors if mutant.id not in result.accepted]

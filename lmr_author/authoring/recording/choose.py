@@ -44,7 +44,7 @@ class Proof:
         hits: blocks that any replayed call executes.
         fragile: why correct versions that compute in float64 would fail.
         tried: number of mutants that were tried.
-        made: number of those that ``evaluate`` tries; a slow function leaves time for fewer.
+        made: number of those that a fast function leaves time for.
         survivors: those that survive all chosen cases.
     """
 

@@ -9,13 +9,14 @@ from lmr_author.authoring.recording.explored import agreeing, patience
 from lmr_author.authoring.recording.replay import Golden
 from lmr_author.authoring.recording.run import RecordedCall
 from lmr_author.core.task import Progress
-from lmr_author.proof.evaluation.bench import MUTANTS
 from lmr_author.proof.evaluation.mutants import Mutant
 from lmr_author.proof.evaluation.wrong_versions import mutants_to_try
 from lmr_author.runtime.replay import replaying
 from lmr_author.runtime.replay.outcomes import Replay, ReplayOutcome
 from lmr_author.runtime.sandbox.base import Limits
 
+MOST_MUTANTS = 300
+"""Mutants by which cases are chosen: more than those of `evaluate`, which takes a sample of its own."""
 FEWEST_MUTANTS = 5
 """With fewer, which is what a slow function leaves time for, nothing is shown."""
 VERSIONS_AT_ONCE = 50
@@ -28,7 +29,7 @@ MOST_BUSY = 10
 def sample_of_mutants(
     golden: Golden, fitting: Sequence[RecordedCall], first: Sequence[RecordedCall]
 ) -> tuple[list[Mutant], int]:
-    """Return the mutants to try, as many as there is time for, and how many ``evaluate`` will try."""
+    """Return the mutants to try, as many as there is time for, and how many there would be with more of it."""
     # The first call in a process is slow, as a library loads parts of itself: that is no cost of every mutant.
     affordable = int(MUTANT_SECONDS / (OVERHEAD + len(first) * median(call.cost for call in first)))
     paths = [path for call in fitting for path in call.checkers]
@@ -36,7 +37,7 @@ def sample_of_mutants(
     def sample(most: int) -> list[Mutant]:
         return mutants_to_try(golden.module, [golden.definition], paths, most)
 
-    every = sample(MUTANTS)
+    every = sample(MOST_MUTANTS)
     if affordable >= len(every):
         return every, len(every)
     return sample(affordable) if affordable >= FEWEST_MUTANTS else [], len(every)
