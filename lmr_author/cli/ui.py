@@ -10,6 +10,7 @@ import shlex
 import shutil
 import sys
 import textwrap
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -201,11 +202,16 @@ def columns_of(rows: Collection[tuple[str, ...]]) -> None:
 # Progress
 
 
+QUIET_SECONDS = 15.0
+"""Without a terminal a step is a line of its own, but no more often than this: a log is read by people."""
+
+
 class Progress:
-    """One changing line on stderr with the elapsed time; silent without a terminal."""
+    """One changing line on stderr with the elapsed time; without a terminal a line now and then."""
 
     def __init__(self, line: rich_progress.Progress | None) -> None:
         self._line = line
+        self._started = self._shown = time.monotonic()
 
     @property
     def live(self) -> bool:
@@ -214,8 +220,12 @@ class Progress:
 
     def __call__(self, message: str) -> None:
         """Show the current step."""
+        step, now = " ".join(message.split()), time.monotonic()
         if self._line is not None:
-            self._line.update(self._line.task_ids[0], description=" ".join(message.split()))
+            self._line.update(self._line.task_ids[0], description=step)
+        elif now - self._shown >= QUIET_SECONDS:
+            self._shown = now
+            say(f"{step} ({now - self._started:.0f} s)", tone="dim")
 
     @contextmanager
     def paused(self) -> Iterator[None]:

@@ -31,3 +31,14 @@ def test_a_gate_that_fails_shows_its_survivors(
     gate = GateResult("mutants-die", status, "…", implementation=1, detail=GateDetail(survivors=survivors))
     GateTable("1-Task").show(gate)
     assert capsys.readouterr().out.count("survivor m") == shown
+
+
+def test_long_work_says_a_step_now_and_then_without_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ui.progress("recording") as progress:
+        progress("running the command")
+        monkeypatch.setattr(ui, "QUIET_SECONDS", 0.0)
+        progress("trying mutant 50 of 100")
+    shown = capsys.readouterr()
+    assert shown.err.startswith("trying mutant 50 of 100 (") and shown.err.count("\n") == 1 and not shown.out
