@@ -10,37 +10,70 @@ import functools
 import hashlib
 import json
 import operator
+import os
 import struct
-from typing import Any, Dict, List, NamedTuple, Set, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Set, Tuple
 
 from .document import (
     FIELDS,
+    FLAG,
     INTS,
-    MAX_DEPTH,
+    NAMES,
+    NODES,
     NPY_TYPES,
+    PAIRS,
+    STATE,
     TEXT,
     BadDocument,
     Buffer,
     Document,
-    Omitted,
     is_complex,
-    parse_json,
     parts,
     read,
 )
+from .storing import MAX_DEPTH, Omitted
 
 MAGIC = b"\x00LMR-FRAME\x01"
 _LENGTHS = struct.Struct("<IQ")
 MAX_HEADER = 16 * 1024 * 1024
 
 
+def _are_pairs(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in value)
+
+
+def _are_sizes(value: Any) -> bool:
+    return isinstance(value, list) and all(type(size) is int and 0 <= size < 2**48 for size in value)
+
+
+_FITS: Dict[str, Callable[[Any], bool]] = {
+    NODES: lambda value: isinstance(value, list),
+    PAIRS: _are_pairs,
+    STATE: lambda value: isinstance(value, dict),
+    TEXT: lambda value: isinstance(value, str),
+    FLAG: lambda value: isinstance(value, bool),
+    INTS: _are_sizes,
+    NAMES: lambda value: isinstance(value, list) and all(isinstance(name, str) for name in value),
+}
+"""Kind of a field → whether a value is of it; anything is of the others."""
+_UNREADABLE = (
+    ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, SyntaxError, TypeError, ValueError,
+    struct.error,
+)  # fmt: skip
+"""Errors of reading a file whose writer is unknown."""
+
+
 def load(folder: str, stem: str) -> Document:
-    """Read and check a document that :func:`.document.dump` wrote. Raises BadDocument."""
-    document = read(folder, stem)
-    check(document.tree, document.buffers)
-    if not all(isinstance(part, str) for omission in document.omitted for part in omission):
-        raise BadDocument("no list of what was left out")
-    return document
+    """Read and check a document that :func:`.storing.dump` wrote. Raises BadDocument."""
+    try:
+        document = read(folder, stem)
+    except OSError as error:
+        raise BadDocument(
+            "cannot read %s: %s" % (os.path.basename(str(error.filename)), error.strerror)
+        ) from error
+    except _UNREADABLE as error:
+        raise BadDocument("not a document: %s" % error) from error
+    return _checked(document.tree, document.buffers, document.omitted)
 
 
 def to_bytes(document: Document) -> bytes:
@@ -75,7 +108,18 @@ def from_bytes(data: bytes) -> Document:
             raise BadDocument("a buffer outside of its document")
         buffers[name] = Buffer(descr, tuple(shape), data[start : start + length])
         start += length
-    return _checked(header.get("values"), buffers, header)
+    return _checked(header.get("values"), buffers, header.get("omitted"))
+
+
+def parse_json(data: bytes) -> Dict[str, Any]:
+    """Parse a JSON object. Raises BadDocument."""
+    try:
+        header = json.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise BadDocument("not JSON: %s" % error) from error
+    if not isinstance(header, dict):
+        raise BadDocument("no JSON object")
+    return header
 
 
 def _is_buffer(entry: Any) -> bool:
@@ -83,7 +127,7 @@ def _is_buffer(entry: Any) -> bool:
     if not isinstance(entry, list) or len(entry) != 4:
         return False
     name, descr, shape, length = entry
-    return TEXT.fits(name) and TEXT.fits(descr) and INTS.fits(shape) and INTS.fits([length])
+    return isinstance(name, str) and isinstance(descr, str) and _are_sizes(shape) and _are_sizes([length])
 
 
 def digest(document: Document) -> str:
@@ -91,8 +135,7 @@ def digest(document: Document) -> str:
     return hashlib.sha256(to_bytes(document)).hexdigest()
 
 
-def _checked(tree: Any, buffers: Dict[str, Buffer], header: Dict[str, Any]) -> Document:
-    omitted = header.get("omitted")
+def _checked(tree: Any, buffers: Dict[str, Buffer], omitted: Any) -> Document:
     if not isinstance(omitted, list) or not all(map(_is_omitted, omitted)):
         raise BadDocument("no list of what was left out")
     check(tree, buffers)
@@ -150,7 +193,8 @@ def _check_tagged(node: Dict[str, Any], buffers: Dict[str, Buffer]) -> None:
     for field in FIELDS[tag]:
         if field.required and field.name not in node:
             raise BadDocument("a %s without %s" % (tag, field.name))
-        if field.name in node and not field.kind.fits(node[field.name]):
+        fits = _FITS.get(field.kind, lambda value: True)
+        if field.name in node and not fits(node[field.name]):
             raise BadDocument("%s of a %s is %.60r" % (field.name, tag, node[field.name]))
     if tag == "complex" and not (_fits(node["v"], (2,)) and {*map(type, node["v"])} == {float}):
         raise BadDocument("not a complex number: %.60r" % (node["v"],))
@@ -170,7 +214,7 @@ def _check_array(node: Dict[str, Any], buffers: Dict[str, Buffer]) -> None:
     if buffer is None:
         raise BadDocument("a buffer that is not there: %.60r" % node["file"])
     descr = NPY_TYPES.get(node["dtype"], node["dtype"] if node["$"] != "tensor" else None)
-    if buffer.descr != descr or buffer.shape != shape:
+    if buffer.descr != descr or buffer.shape != shape or not _are_sizes(list(buffer.shape)):
         raise BadDocument("an array whose type or shape is not its buffer's")
     if descr in NPY_TYPES.values():
         size = functools.reduce(operator.mul, shape, int(descr[2:]))

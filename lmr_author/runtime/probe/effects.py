@@ -23,7 +23,7 @@ from .calling import (
     gradients,
     type_name,
 )
-from .compare import GRADS, Comparison
+from .comparison import GRADS, Comparison
 from .document import Document
 from .objects import load_helper
 from .sides import Live, Stored

@@ -7,9 +7,10 @@ import re
 from typing import Any, Dict, Iterable, List, Optional
 
 from .calling import EXHAUSTED, GRADIENTS, RETURNED, VALUE
-from .document import DEFAULT_LIMIT, Buffer, Document, Omitted, TooLarge, Unstorable, walk
+from .document import Buffer, Document, walk
 from .effects import VALUE_ARGUMENT, Fixtures, Outcome
 from .encoding import encode
+from .storing import DEFAULT_LIMIT, Omitted, TooLarge, Unstorable
 
 _LAST_STEP = re.compile(r"(?:^|\.|^@closure |^@global )([^\W\d]\w*)$")
 """An argument, a free variable, or an attribute; no item of a container."""

@@ -15,7 +15,7 @@ import time
 import types
 from typing import Any, Callable, Dict, FrozenSet, List, Optional, Set, Tuple
 
-from . import facts, objects
+from . import facts, lasting, objects
 from .calling import (
     EXHAUSTED,
     GLOBAL,
@@ -28,19 +28,17 @@ from .calling import (
     RANDOM,
     RETURNED,
     VALUE,
-    bind,
     closure,
-    globals_of,
-    mode,
-    random_states,
     restore_random,
 )
-from .document import Document, TooLarge, Unstorable
+from .circumstances import bind, globals_of, mode, random_states
+from .document import Document
 from .effects import Fixtures
 from .encoding import encode
 from .instrument import Hook
 from .outcome import Inputs, RecordedFixtures, changed_parts
 from .pool import Pool, PooledCall
+from .storing import TooLarge, Unstorable
 from .traits import Trait, describe_call, outcome_trait
 from .watching import wrap
 
@@ -182,6 +180,7 @@ class Recorder:
         if self._kinds is None:
             self._kinds = {}
             states, made = random_states(), Fixtures(self._fixtures_file)
+            lasting.adopt(self._fixtures_file or "")
             for name in self.fixtures:
                 try:
                     self._kinds[name] = type(made.build(name))
@@ -367,8 +366,13 @@ class Call:
             "grads": [name[len(GRAD) :] for name in expected.tree if name.startswith(GRAD)],
             "uncompared": self._uncompared(expected),
             "omitted": [dict(omission._asdict()) for omission in inputs.omitted],
-            "bytes": sum(side.nbytes + len(json.dumps(side.tree)) for side in (inputs, expected)),
+            "bytes": sum(map(_size, (inputs, expected))),
         }
+
+
+def _size(document: Document) -> int:
+    buffers = sum(len(buffer.data) for buffer in document.buffers.values())
+    return buffers + len(json.dumps(document.tree))
 
 
 def _shapes(arguments: Dict[str, Any]) -> str:

@@ -18,10 +18,10 @@ import types
 from typing import Any, Dict, Mapping, Optional
 
 from .calling import EXHAUSTED, VALUE
-from .compare import MOST, Comparison
-from .definitions import closure_factory, definitions
+from .comparison import MOST, Comparison
 from .document import Document, read
 from .effects import Outcome
+from .functions import closure_factory, definitions
 from .objects import MAIN_STAND_IN, load_file
 from .repeating import repeat
 from .sides import Stored
