@@ -78,7 +78,7 @@ def recorded(call: Any, arguments: dict[str, Any], folder: Path) -> Document:
     """Record a call, and return its outcome."""
     inputs = encode(arguments)
     dump(inputs, str(folder), "inputs")
-    outcome = Inputs(arguments, inputs).ended(call, call(**arguments))
+    outcome = Inputs(arguments, inputs).ended(call, {"value": call(**arguments)})
     dump(outcome, str(folder), "expected")
     return outcome
 

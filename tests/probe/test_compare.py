@@ -252,10 +252,7 @@ def test_a_sparse_matrix_that_is_none_is_different(change: dict[str, Any]) -> No
     actual["value"].update(change)
     document = from_bytes(to_bytes(Document(actual, {})))
     assert compare(expected, expected) == []
-    try:
-        assert compare(expected, document) != []
-    except (TypeError, ValueError):  # the judge takes that for a crash, which fails too
-        pass
+    assert compare(expected, document) != []
 
 
 def test_an_index_that_claims_to_be_endless() -> None:

@@ -40,7 +40,7 @@ def record(kind: Kind, folder: Path) -> None:
     arguments = kind.arguments()
     with kind.within():
         inputs, modes = encode(arguments), mode()
-        outcome = Inputs(arguments, inputs).ended(kind.golden, kind.golden(**arguments))
+        outcome = Inputs(arguments, inputs).ended(kind.golden, {"value": kind.golden(**arguments)})
     if modes:
         inputs.tree[MODE] = encode(modes).tree
     dump(inputs, str(folder), "inputs")

@@ -60,7 +60,8 @@ def numbers(document: Document, node: Any) -> Any:
                 value = value.view("complex128").astype(kind) if is_complex(kind) else value
                 return value.reshape(node["shape"])
         buffer = document.buffers[node["file"]]
-        value = numpy.frombuffer(buffer.data, numpy.dtype(buffer.descr)).reshape(buffer.shape)
+        flat = numpy.frombuffer(buffer.data, buffer.descr) if buffer.data else numpy.zeros(0, buffer.descr)
+        value = flat.reshape(buffer.shape)
         return (value.astype("<u2").astype("<u4") << 16).view("<f4") if kind == "bfloat16" else value
     except (ValueError, TypeError, KeyError, OverflowError, SyntaxError) as error:
         raise BadDocument("invalid numbers: %s" % error) from error

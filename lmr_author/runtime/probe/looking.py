@@ -27,6 +27,7 @@ from .objects import (
     own,
     own_state,
     recorded_module,
+    state_of,
 )
 
 ITERATOR = "an iterator can be read only once; pass a list, or move the loop out of the function"
@@ -321,7 +322,7 @@ def _attributes(value: Any, kind: type, state: Optional[Dict[str, Any]]) -> Dict
         node["base"] = base(content)
     if isinstance(value, collections.defaultdict):
         node["state"]["default_factory"] = value.default_factory
-    node["state"].update(own_state(value, own_only=False) if state is None else state)
+    node["state"].update(state_of(value) if state is None else state)
     lazy = lazy_names(kind)
     if lazy:
         node["lazy"] = list(lazy)

@@ -43,21 +43,15 @@ def library(name: str) -> Any:
     return module if hasattr(module, _MARKS[name]) else None
 
 
-def load_file(name: str, path: str, register: bool = False) -> Any:
-    """Import a file by its path. Raises whatever importing it raises.
-
-    Args:
-        register: list the module in ``sys.modules``, so that its classes can be found by name.
-    """
+def load_file(name: str, path: str) -> Any:
+    """Import a file by its path, so that its classes can be found by name. Raises whatever importing it raises."""
     spec: Any = importlib.util.spec_from_file_location(name, str(path))
     module = importlib.util.module_from_spec(spec)
-    if register:
-        sys.modules[name] = module
+    sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
     except BaseException:
-        if register:
-            del sys.modules[name]
+        del sys.modules[name]
         raise
     return module
 
@@ -75,7 +69,7 @@ def load_helper(path: str) -> Any:
     folders = list(getattr(package, "__path__", ()))
     if folder not in folders:
         package.__path__ = [folder, *folders]
-    module = load_file(name, path, register=True)
+    module = load_file(name, path)
     setattr(package, stem, module)
     return module
 
@@ -162,15 +156,12 @@ def own(cls: type, name: str) -> bool:
     )
 
 
-def own_state(value: Any, own_only: bool = True) -> Optional[Dict[str, Any]]:
+def own_state(value: Any) -> Optional[Dict[str, Any]]:
     """Return an object's attributes, those that its ``__getstate__`` names where it has one of its own.
 
     None where that returns something else than attributes. Raises whatever it raises.
-
-    Args:
-        own_only: ask the class; else all attributes are returned.
     """
-    if not (own_only and own(type(value), "__getstate__")):
+    if not own(type(value), "__getstate__"):
         return dict(state_of(value))
     state = value.__getstate__()
     both = state if isinstance(state, tuple) and len(state) == 2 else (state, None)

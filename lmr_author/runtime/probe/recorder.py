@@ -30,6 +30,7 @@ from .calling import (
     VALUE,
     closure,
     restore_random,
+    type_name,
 )
 from .circumstances import bind, globals_of, mode, random_states
 from .document import Document
@@ -172,8 +173,8 @@ class Recorder:
                     raise
                 self._skip.add(error.path)
                 continue
-            fixture_of = fixtures.named if fixtures else None
-            return Inputs(parts, document, limit, self._skip, fixture_of=fixture_of, gradients=self.gradients)
+            more = {"fixture_of": fixtures.named} if fixtures else {}
+            return Inputs(parts, document, limit, self._skip, gradients=self.gradients, **more)
 
     def _kinds_of_fixtures(self) -> Dict[str, type]:
         """Return the types of the objects that fixtures build; without those that cannot be built here."""
@@ -304,18 +305,15 @@ class Call:
 
     def ended(self, value: Any, error: Optional[BaseException] = None) -> None:
         """End a call that returned or raised."""
-        self._end(lambda inputs: inputs.ended(self.function, value, error))
+        self._end({VALUE: value} if error is None else {RAISED: type_name(error)})
 
     def generated(self, exhausted: bool, value: Any = None) -> None:
         """End a generator, exhausted or left."""
+        complete = exhausted and len(self.items) < ITEM_LIMIT
+        returned = {RETURNED: value} if complete else {}
+        self._end({VALUE: self.items, EXHAUSTED: complete, **returned})
 
-        def outcome(inputs: Inputs) -> Document:
-            complete = exhausted and len(self.items) < ITEM_LIMIT
-            return inputs.generated(self.function, {VALUE: self.items, EXHAUSTED: complete, RETURNED: value})
-
-        self._end(outcome)
-
-    def _end(self, outcome: Callable[[Inputs], Document]) -> None:
+    def _end(self, result: Dict[str, Any]) -> None:
         seconds = self._watch.seconds()
         try:
             self.hits = frozenset(self.recorder.hook.hits)
@@ -323,16 +321,16 @@ class Call:
             self.recorder.ended(self.hits, inputs is not None)
             if inputs is not None:
                 start = time.thread_time()
-                self._guarded(lambda: self._keep(inputs, outcome, seconds))
+                self._guarded(lambda: self._keep(inputs, result, seconds))
                 self.recorder.spent += time.thread_time() - start
         finally:
             self._inputs = None
             self.pause(True)
 
-    def _keep(self, inputs: Inputs, outcome: Callable[[Inputs], Document], seconds: float) -> None:
+    def _keep(self, inputs: Inputs, result: Dict[str, Any], seconds: float) -> None:
         after = random_states()
         used = {name: state for name, state in self._random.items() if after.get(name) != state}
-        expected = outcome(inputs)
+        expected = inputs.ended(self.function, result)
         more: Dict[str, Any] = {MODE: self._mode, RANDOM: used, GRADIENTS: inputs.gradients}
         if expected.tree.get(EXHAUSTED) is False:
             more[ITEMS] = len(self.items)

@@ -7,17 +7,17 @@ from typing import Any, Callable, Dict, NamedTuple, Optional
 
 from .calling import (
     CLOSURE,
-    EXHAUSTED,
     GLOBAL,
     GRADIENTS,
     ITEM_LIMIT,
     ITEMS,
     MODE,
+    RAISED,
     RANDOM,
-    VALUE,
     applied,
     call,
     restore_random,
+    type_name,
     unbind,
     with_prefix,
 )
@@ -84,14 +84,11 @@ def repeat(
 
 def _outcome(function: Any, args: Any, kwargs: Any, most: int, taken: Outcome) -> Repeated:
     try:
-        result = call(function, args, kwargs, most, taken.item)
-        if EXHAUSTED not in result:
-            return Repeated("returned", taken.ended(function, result[VALUE]))
-        return Repeated("returned", taken.generated(function, result))
-    except Refused as error:
-        return Repeated("unstorable", error=error)
-    except BaseException as error:  # a SystemExit is an outcome, too
         try:
-            return Repeated("raised", taken.ended(function, None, error), error)
-        except Refused as refusal:
-            return Repeated("unstorable", error=refusal)
+            return Repeated("returned", taken.ended(function, call(function, args, kwargs, most, taken.item)))
+        except Refused:
+            raise
+        except BaseException as error:  # a SystemExit is an outcome, too
+            return Repeated("raised", taken.ended(function, {RAISED: type_name(error)}), error)
+    except Refused as refusal:
+        return Repeated("unstorable", error=refusal)

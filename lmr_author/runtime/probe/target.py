@@ -87,7 +87,7 @@ class ReplayTarget:
             if self.module:
                 module = importlib.import_module(self.module)
             else:
-                module = load_file(MAIN_STAND_IN, self.path, register=True)
+                module = load_file(MAIN_STAND_IN, self.path)
         except KeyboardInterrupt:
             raise
         except TargetNotFound as error:
