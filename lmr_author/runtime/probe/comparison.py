@@ -50,6 +50,8 @@ GRADS = "*.grad"
 HAS_TO_CHANGE = "the call has to change it, and left it as it was"
 HAS_TO_STAY = "the call changed it, and has to leave it as it is"
 
+_NOTHING = object()
+"""Stands for a part that one side lacks."""
 Checkers = Mapping[str, Mapping[str, Any]]
 
 _LABELS = {"dtype": "element type", "shape": "shape", "requires_grad": "requires_grad"}
@@ -196,29 +198,41 @@ class Comparison:
         if len(wanted) != len(got):
             self.differ(path, "expected %d items, got %d" % (len(wanted), len(got)))
             return
-        inner = Comparison(self.expected, self.actual, {DEFAULT: dict(checker, kind="allclose")}, within=self)
-        left, right = self.unmatched(inner, wanted, got)
-        if len(left) > MOST_UNORDERED:
-            self.differ(path, "%d items have no equal, too many to be matched" % len(left))
-            return
-        for index in left:
-            match = next((number for number in right if inner.agrees(wanted[index], got[number])), None)
-            if match is None:
-                words = describe(self.expected.open(wanted[index]))
-                self.differ(join(path, "[%d]" % index), "expected %s, which is nowhere" % words)
-            else:
-                right.remove(match)
+        matches = self.match(wanted, got, checker)
+        for index in [index for index in range(len(wanted)) if index not in matches][: self.most]:
+            words = describe(self.expected.open(wanted[index]))
+            self.differ(join(path, "[%d]" % index), "expected %s, which is nowhere" % words)
 
-    def unmatched(self, inner: Comparison, wanted: List[Any], got: List[Any]) -> Tuple[List[int], List[int]]:
-        """Return the items of each side, by number, that have no equal where the order would have it."""
+    def match(self, wanted: List[Any], got: List[Any], checker: Mapping[str, Any]) -> Dict[int, int]:
+        """Return number of an item → number of the other side's that equals it, but for the tolerance.
+
+        First those of equal keys, then in the order of their keys, then each with each.
+        """
         wanted_keys = [sort_key(self.expected, item) for item in wanted]
         got_keys = [sort_key(self.actual, item) for item in got]
-        apart = []
-        for index, number in zip(_order(wanted_keys), _order(got_keys)):
-            is_same = wanted_keys[index] == got_keys[number] and is_telling(wanted_keys[index])
-            if not is_same and not inner.agrees(wanted[index], got[number]):
-                apart.append((index, number))
-        return [index for index, _ in apart], [number for _, number in apart]
+        places: Dict[str, List[int]] = {}
+        for number in reversed(range(len(got))):
+            if is_telling(got_keys[number]):
+                places.setdefault(repr(got_keys[number]), []).append(number)
+        equal = [places.get(repr(key)) for key in wanted_keys]
+        matches = {index: numbers.pop() for index, numbers in enumerate(equal) if numbers}
+        taken = frozenset(matches.values())
+        left = [index for index in range(len(wanted)) if index not in matches]
+        right = [number for number in range(len(got)) if number not in taken]
+        left.sort(key=lambda index: wanted_keys[index])
+        right.sort(key=lambda number: got_keys[number])
+        inner = Comparison(self.expected, self.actual, {DEFAULT: dict(checker, kind="allclose")}, within=self)
+        for index, number in list(zip(left, right)):
+            if inner.agrees(wanted[index], got[number]):
+                matches[index] = number
+                left.remove(index)
+                right.remove(number)
+        for index in left if len(left) <= MOST_UNORDERED else ():
+            match = next((number for number in right if inner.agrees(wanted[index], got[number])), None)
+            if match is not None:
+                matches[index] = match
+                right.remove(match)
+        return matches
 
     def agrees(self, wanted: Any, got: Any) -> bool:
         """Tell whether two items are equal. Items that are being compared already, further up, count as equal."""
@@ -321,58 +335,39 @@ class Comparison:
         if contradiction and self.checker(path, path).get("kind") != "ignore":
             self.differ(path, contradiction)
             return
-        wanted, got = self.steps(e, a, path)
-        for key in dict(wanted, **got):
+        wanted, got = _own_steps(e), _own_steps(a)
+        for step in dict(wanted, **got):
             if len(self.differences) >= self.most:
                 return
-            step = (wanted if key in wanted else got)[key][0]
             part = join(path, step) if step else path
-            if key in wanted and key in got:
-                self.pair(wanted[key][1], got[key][1], part)
-            elif not self.left_out(part) and step[1:] not in e.get("lazy", ()):
-                self.one_sided(wanted.get(key), got.get(key), path, part)
-        ordered = "pairs" in e and e.get("call") == {"$": "name", "v": "collections:OrderedDict"}
-        if ordered and set(wanted) == set(got) and list(wanted) != list(got):
+            if step in wanted and step in got:
+                self.pair(wanted[step], got[step], part)
+            elif step[1:] not in e.get("lazy", ()):
+                self.one_sided(wanted.get(step, _NOTHING), got.get(step, _NOTHING), path, part)
+        self.items(e, a, path)
+
+    def items(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
+        """Compare the items of two dictionaries, by their keys."""
+        wanted, got = _pairs(e), _pairs(a)
+        near = self.loosest(path, self.checker(path, path))
+        matches = self.match([key for key, _ in wanted], [key for key, _ in got], near)
+        found = frozenset(matches.values())
+        both = [(index, pair, matches.get(index)) for index, pair in enumerate(wanted)]
+        more = [(number, pair) for number, pair in enumerate(got) if number not in found]
+        for index, (key, part), number in both:
+            if len(self.differences) >= self.most:
+                return
+            at = join(path, key_text(plain_value(self.expected, self.expected.open(key)), index))
+            if number is None:
+                self.one_sided(part, _NOTHING, path, at)
+            else:
+                self.pair(part, got[number][1], at)
+        for number, (key, part) in more[: self.most]:
+            at = join(path, key_text(plain_value(self.actual, self.actual.open(key)), number))
+            self.one_sided(_NOTHING, part, path, at)
+        numbers = [matches[index] for index in sorted(matches)]
+        if e.get("call") == {"$": "name", "v": "collections:OrderedDict"} and numbers != sorted(numbers):
             self.differ(path, "the keys are in another order")
-
-    def steps(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> Tuple[Dict[str, Any], Dict[str, Any]]:
-        """Return the parts of two nodes as identity → (step of the path, part); items by key, else by place."""
-        wanted, got = _own_steps(e), _own_steps(a)
-        e_keys = [sort_key(self.expected, key) for key, _ in _pairs(e)]
-        a_keys = [sort_key(self.actual, key) for key, _ in _pairs(a)]
-        by_key = is_telling([*e_keys, *a_keys])
-        names = [[repr(key) for key in keys] for keys in (e_keys, a_keys)]
-        by_key = by_key and all(len(set(texts)) == len(texts) for texts in names)
-        if by_key:
-            self.round_keys(e, a, e_keys, a_keys, names, path)
-        for side, node, parts, texts in (
-            (self.expected, e, wanted, names[0]),
-            (self.actual, a, got, names[1]),
-        ):
-            for position, (key, part) in enumerate(_pairs(node)):
-                identity = texts[position] if by_key else str(position)
-                if not by_key:
-                    parts["<key>" + identity] = ("<key %d>" % position, key)
-                parts["<item>" + identity] = (key_text(plain_value(side, side.open(key)), position), part)
-        return wanted, got
-
-    def round_keys(
-        self, e: Any, a: Any, e_keys: List[Any], a_keys: List[Any], names: List[List[str]], path: str
-    ) -> None:
-        """Give keys that differ by rounding alone the name of the other side's."""
-        here, there = map(frozenset, names)
-        left = [place for place, name in enumerate(names[0]) if name not in there]
-        right = [place for place, name in enumerate(names[1]) if name not in here]
-        if len(left) != len(right):
-            return
-        near = dict(self.loosest(path, self.checker(path, path)), kind="allclose")
-        inner = Comparison(self.expected, self.actual, {DEFAULT: near}, within=self)
-        left.sort(key=lambda place: e_keys[place])
-        right.sort(key=lambda place: a_keys[place])
-        e_pairs, a_pairs = _pairs(e), _pairs(a)
-        for e_place, a_place in zip(left, right):
-            if inner.agrees(e_pairs[e_place][0], a_pairs[a_place][0]):
-                names[1][a_place] = names[0][e_place]
 
     def index(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
         """Compare two indices of pandas, one of which is a range."""
@@ -381,17 +376,16 @@ class Comparison:
             self.differ(path, "expected other entries")
         self.pair(e["args"][-1], a["args"][-1], join(path, ".name"))
 
-    def one_sided(
-        self, wanted: Optional[Tuple[str, Any]], got: Optional[Tuple[str, Any]], path: str, part: str
-    ) -> None:
-        """Note a part below a path that only one side has, given as (step, part)."""
+    def one_sided(self, wanted: Any, got: Any, path: str, part: str) -> None:
+        """Note a part below a path that only one side has, unless it is left out."""
+        if self.left_out(part) or wanted == {"$": "omitted"}:
+            return
         if not path and _is_changed_argument(part):
-            self.differ(part, HAS_TO_STAY if wanted is None else HAS_TO_CHANGE)
-        elif wanted is None:
-            words = describe(self.actual.open(got[1])) if got else ""
-            self.differ(part, "expected nothing, got %s" % words)
-        elif wanted[1] != {"$": "omitted"}:
-            self.differ(part, "expected %s, got nothing" % describe(self.expected.open(wanted[1])))
+            self.differ(part, HAS_TO_STAY if wanted is _NOTHING else HAS_TO_CHANGE)
+        elif wanted is _NOTHING:
+            self.differ(part, "expected nothing, got %s" % describe(self.actual.open(got)))
+        else:
+            self.differ(part, "expected %s, got nothing" % describe(self.expected.open(wanted)))
 
 
 class _Matches:
@@ -465,14 +459,10 @@ def _entries(side: Side, node: Dict[str, Any]) -> Iterable[Any]:
     return list(side.numbers(array).tolist())
 
 
-def _order(keys: List[Any]) -> List[int]:
-    return sorted(range(len(keys)), key=lambda place: keys[place])
-
-
-def _own_steps(node: Dict[str, Any]) -> Dict[str, Tuple[str, Any]]:
-    """Return a node's parts but those of its pairs, as identity → (step of the path, part)."""
+def _own_steps(node: Dict[str, Any]) -> Dict[str, Any]:
+    """Return a node's parts but those of its pairs, by the steps that lead to them."""
     fields = [field for field in FIELDS[node["$"]] if field.kind != PAIRS and field.name in node]
-    return {step: (step, part) for field in fields for step, part in steps(field, node[field.name])}
+    return {step: part for field in fields for step, part in steps(field, node[field.name])}
 
 
 def _is_shared(node: Any) -> bool:
