@@ -28,7 +28,10 @@ def compare(expected: Document, actual: Document, checkers: Optional[Checkers] =
 
     A malformed actual document is a difference, never an error. ``checkers``: see :class:`.comparison.Comparison`.
     """
-    return Comparison(Stored(expected), Stored(actual), checkers).run(expected.tree, actual.tree)
+    try:
+        return Comparison(Stored(expected), Stored(actual), checkers).run(expected.tree, actual.tree)
+    except Exception as error:  # who wrote it may have made it so
+        return [Difference("", "cannot be compared: %s: %s" % (type(error).__name__, error))]
 
 
 def leaves(document: Document) -> List[Leaf]:

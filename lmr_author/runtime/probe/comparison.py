@@ -104,8 +104,8 @@ class Comparison:
         self.differences, self.seen = [], {}
         try:
             self.pair(expected, actual, path)
-        except Exception as error:  # who wrote the other document may have made it so
-            self.differ(path, "cannot be compared: %s: %s" % (type(error).__name__, error))
+        except (RecursionError, BadDocument) as error:
+            self.differ(path, "cannot be compared: %s" % error)
         return self.differences[:MOST]
 
     def differ(self, path: str, message: str) -> None:
@@ -352,16 +352,15 @@ class Comparison:
         near = self.loosest(path, self.checker(path, path))
         matches = self.match([key for key, _ in wanted], [key for key, _ in got], near)
         found = frozenset(matches.values())
-        both = [(index, pair, matches.get(index)) for index, pair in enumerate(wanted)]
         more = [(number, pair) for number, pair in enumerate(got) if number not in found]
-        for index, (key, part), number in both:
+        for index, (key, part) in enumerate(wanted):
             if len(self.differences) >= self.most:
                 return
             at = join(path, key_text(plain_value(self.expected, self.expected.open(key)), index))
-            if number is None:
-                self.one_sided(part, _NOTHING, path, at)
+            if index in matches:
+                self.pair(part, got[matches[index]][1], at)
             else:
-                self.pair(part, got[number][1], at)
+                self.one_sided(part, _NOTHING, path, at)
         for number, (key, part) in more[: self.most]:
             at = join(path, key_text(plain_value(self.actual, self.actual.open(key)), number))
             self.one_sided(_NOTHING, part, path, at)
