@@ -42,6 +42,10 @@ def _are_pairs(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in value)
 
 
+def _anything(value: Any) -> bool:
+    return True
+
+
 def _are_sizes(value: Any) -> bool:
     return isinstance(value, list) and all(type(size) is int and 0 <= size < 2**48 for size in value)
 
@@ -56,6 +60,10 @@ _FITS: Dict[str, Callable[[Any], bool]] = {
     NAMES: lambda value: isinstance(value, list) and all(isinstance(name, str) for name in value),
 }
 """Kind of a field → whether a value is of it; anything is of the others."""
+_OPTIONAL = frozenset("data file requires_grad leaf grad attrs coalesced base lazy items pairs".split())
+"""Fields that no node need have."""
+_OPTIONAL_OF = frozenset([("tensor", "cls"), ("array", "cls"), ("structured", "cls"), ("call", "state")])
+"""Tag and field of those that other tags need."""
 _UNREADABLE = (
     ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, SyntaxError, TypeError, ValueError,
     struct.error,
@@ -190,12 +198,11 @@ def _check_tagged(node: Dict[str, Any], buffers: Dict[str, Buffer]) -> None:
     tag = node["$"]
     if not isinstance(tag, str) or tag not in FIELDS:
         raise BadDocument("not a node: %.60r" % (node,))
-    for field in FIELDS[tag]:
-        if field.required and field.name not in node:
-            raise BadDocument("a %s without %s" % (tag, field.name))
-        fits = _FITS.get(field.kind, lambda value: True)
-        if field.name in node and not fits(node[field.name]):
-            raise BadDocument("%s of a %s is %.60r" % (field.name, tag, node[field.name]))
+    for name, kind in FIELDS[tag].items():
+        if name in node and not _FITS.get(kind, _anything)(node[name]):
+            raise BadDocument("%s of a %s is %.60r" % (name, tag, node[name]))
+        if name not in node and name not in _OPTIONAL and (tag, name) not in _OPTIONAL_OF:
+            raise BadDocument("a %s without %s" % (tag, name))
     if tag == "complex" and not (_fits(node["v"], (2,)) and {*map(type, node["v"])} == {float}):
         raise BadDocument("not a complex number: %.60r" % (node["v"],))
     if "dtype" in node:

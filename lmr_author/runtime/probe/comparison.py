@@ -34,7 +34,7 @@ from .document import (
     tagged,
     walk,
 )
-from .sides import Side, Stored, is_telling, plain_value, sort_key
+from .sides import Side, Stored, is_exact, is_telling, plain_value, sort_key
 
 MOST = 20
 """Most differences that are reported."""
@@ -217,8 +217,8 @@ class Comparison:
         equal = [places.get(repr(key)) for key in wanted_keys]
         matches = {index: numbers.pop() for index, numbers in enumerate(equal) if numbers}
         taken = frozenset(matches.values())
-        left = [index for index in range(len(wanted)) if index not in matches]
-        right = [number for number in range(len(got)) if number not in taken]
+        left = [n for n, key in enumerate(wanted_keys) if n not in matches and not is_exact(key)]
+        right = [n for n, key in enumerate(got_keys) if n not in taken and not is_exact(key)]
         left.sort(key=lambda index: wanted_keys[index])
         right.sort(key=lambda number: got_keys[number])
         inner = Comparison(self.expected, self.actual, {DEFAULT: dict(checker, kind="allclose")}, within=self)
@@ -423,7 +423,7 @@ def _label(node: Dict[str, Any], field: str) -> Any:
 
 def _contradiction(e: Dict[str, Any], a: Dict[str, Any]) -> str:
     """Say where two nodes of one tag have other texts, flags or numbers of items; "" where they have the same."""
-    for name, kind, _ in FIELDS[e["$"]]:
+    for name, kind in FIELDS[e["$"]].items():
         if kind in (TEXT, INTS, FLAG) and e.get(name) != a.get(name):
             in_words = (
                 (describe(e), describe(a)) if name == "cls" else (_short(e.get(name)), _short(a.get(name)))
@@ -460,8 +460,8 @@ def _entries(side: Side, node: Dict[str, Any]) -> Iterable[Any]:
 
 def _own_steps(node: Dict[str, Any]) -> Dict[str, Any]:
     """Return a node's parts but those of its pairs, by the steps that lead to them."""
-    fields = [field for field in FIELDS[node["$"]] if field.kind != PAIRS and field.name in node]
-    return {step: part for field in fields for step, part in steps(field, node[field.name])}
+    fields = [item for item in FIELDS[node["$"]].items() if item[1] != PAIRS and item[0] in node]
+    return {step: part for name, kind in fields for step, part in steps(name, kind, node[name])}
 
 
 def _is_shared(node: Any) -> bool:

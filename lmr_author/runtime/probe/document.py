@@ -20,49 +20,33 @@ TEXT, FLAG, INTS, NAMES, DATA = "text", "flag", "ints", "names", "data"
 """Kinds of the others."""
 
 
-class Field(NamedTuple):
-    """A field of a node. ``required``: no node of its tag is without it."""
-
-    name: str
-    kind: str
-    required: bool = True
-
-
-def _fields(**kinds: str) -> Tuple[Field, ...]:
-    return tuple(Field(name, kind) for name, kind in kinds.items())
-
-
-def _optional(**kinds: str) -> Tuple[Field, ...]:
-    return tuple(Field(name, kind, required=False) for name, kind in kinds.items())
-
-
-_ARRAY = _fields(dtype=TEXT, shape=INTS) + _optional(data=DATA, file=TEXT)
-FIELDS: Dict[str, Tuple[Field, ...]] = {
-    "ref": (),
-    "list": _fields(v=NODES),
-    "tuple": _fields(v=NODES),
-    "set": _fields(v=NODES),
-    "frozenset": _fields(v=NODES),
-    "dict": _fields(v=PAIRS),
-    "bytes": _fields(v=TEXT),
-    "bytearray": _fields(v=TEXT),
-    "complex": _fields(v=DATA),
-    "tensor": _ARRAY + _optional(requires_grad=FLAG, leaf=FLAG, cls=TEXT, grad=NODE, attrs=STATE),
-    "array": _ARRAY + _optional(cls=TEXT),
+_ARRAY = {"dtype": TEXT, "shape": INTS, "data": DATA, "file": TEXT}
+FIELDS: Dict[str, Dict[str, str]] = {
+    "ref": {},
+    "list": {"v": NODES},
+    "tuple": {"v": NODES},
+    "set": {"v": NODES},
+    "frozenset": {"v": NODES},
+    "dict": {"v": PAIRS},
+    "bytes": {"v": TEXT},
+    "bytearray": {"v": TEXT},
+    "complex": {"v": DATA},
+    "tensor": {**_ARRAY, "requires_grad": FLAG, "leaf": FLAG, "cls": TEXT, "grad": NODE, "attrs": STATE},
+    "array": {**_ARRAY, "cls": TEXT},
     "scalar": _ARRAY,
-    "objects": _fields(shape=INTS, v=NODES),
-    "structured": _fields(layout=DATA, shape=INTS, v=STATE) + _optional(cls=TEXT),
-    "sparse": _fields(layout=TEXT, shape=INTS, places=NODE, numbers=NODE) + _optional(coalesced=FLAG),
-    "table": _fields(columns=NODE, index=NODE, v=NODES),
-    "name": _fields(v=TEXT),
-    "namedtuple": _fields(cls=TEXT, v=STATE),
-    "object": _fields(cls=TEXT) + _optional(base=NODE) + _fields(state=STATE) + _optional(lazy=NAMES),
-    "call": _fields(call=NODE, args=NODES) + _optional(state=NODE, items=NODES, pairs=PAIRS),
-    "make": _fields(kind=TEXT, args=NODES),
-    "fixture": _fields(v=TEXT),
-    "omitted": (),
+    "objects": {"shape": INTS, "v": NODES},
+    "structured": {"layout": DATA, "shape": INTS, "v": STATE, "cls": TEXT},
+    "sparse": {"layout": TEXT, "shape": INTS, "places": NODE, "numbers": NODE, "coalesced": FLAG},
+    "table": {"columns": NODE, "index": NODE, "v": NODES},
+    "name": {"v": TEXT},
+    "namedtuple": {"cls": TEXT, "v": STATE},
+    "object": {"cls": TEXT, "base": NODE, "state": STATE, "lazy": NAMES},
+    "call": {"call": NODE, "args": NODES, "state": NODE, "items": NODES, "pairs": PAIRS},
+    "make": {"kind": TEXT, "args": NODES},
+    "fixture": {"v": TEXT},
+    "omitted": {},
 }
-"""Tag → its fields, in the order in which their nodes are walked."""
+"""Tag → its fields and their kinds, in the order in which their nodes are walked."""
 
 NPY_TYPES = {
     "bool": "|b1", "uint8": "|u1", "int8": "|i1", "int16": "<i2", "uint16": "<u2", "int32": "<i4", "uint32": "<u4",
@@ -133,20 +117,20 @@ def key_text(key: Any, index: int) -> str:
 def parts(node: Any) -> Iterator[Tuple[str, Any]]:
     """Yield a node's sub-nodes as (step of the path, sub-node), keys of pairs included."""
     node = tagged(node)
-    for field in FIELDS[node["$"]] if isinstance(node, dict) else ():
-        if field.name in node:
-            yield from steps(field, node[field.name])
+    for name, kind in FIELDS[node["$"]].items() if isinstance(node, dict) else ():
+        if name in node:
+            yield from steps(name, kind, node[name])
 
 
-def steps(field: Field, value: Any) -> Iterator[Tuple[str, Any]]:
+def steps(name: str, kind: str, value: Any) -> Iterator[Tuple[str, Any]]:
     """Yield the nodes in a field, each with the step of the path that leads there."""
-    if field.kind == NODE:
-        yield "" if field.name == "base" else "." + field.name, value
-    elif field.kind == NODES:
+    if kind == NODE:
+        yield "" if name == "base" else "." + name, value
+    elif kind == NODES:
         yield from (("[%d]" % index, node) for index, node in enumerate(value))
-    elif field.kind == STATE:
-        yield from (("." + name, node) for name, node in value.items())
-    elif field.kind == PAIRS:
+    elif kind == STATE:
+        yield from (("." + attribute, node) for attribute, node in value.items())
+    elif kind == PAIRS:
         for index, (key, node) in enumerate(value):
             if isinstance(key, (dict, list)):
                 yield "<key %d>" % index, key

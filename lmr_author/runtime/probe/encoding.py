@@ -179,18 +179,18 @@ class _Encoder:
 
     def parts(self, node: Dict[str, Any], path: str) -> None:
         """Put nodes into the places of the values that a node has for its parts."""
-        for field in FIELDS[node["$"]]:
-            if field.name not in node:
+        for name, kind in FIELDS[node["$"]].items():
+            if name not in node:
                 continue
-            value = node[field.name]
-            if field.kind == NODE:
-                node[field.name] = self.node(value, path + _step(field.name))
-            elif field.kind == NODES:
-                node[field.name] = self.items(value, path)
-            elif field.kind == PAIRS:
-                node[field.name] = self.pairs(value, path)
-            elif field.kind == STATE:
-                node[field.name] = self.state(value, path, node["$"] not in ("namedtuple", "structured"))
+            value = node[name]
+            if kind == NODE:
+                node[name] = self.node(value, path + _step(name))
+            elif kind == NODES:
+                node[name] = self.items(value, path)
+            elif kind == PAIRS:
+                node[name] = self.pairs(value, path)
+            elif kind == STATE:
+                node[name] = self.state(value, path, node["$"] not in ("namedtuple", "structured"))
 
     def call(self, node: Dict[str, Any], path: str) -> Any:
         before, self.inside = len(self.omitted), self.inside + 1

@@ -134,3 +134,12 @@ def is_telling(key: Any) -> bool:
     if key[0] == _OBJECT:
         return bool(key[2]) and all(is_telling(part) for _, part in key[2])
     return key[0] != _OTHER and (key[0] not in (_SEQUENCE, _CALL) or is_telling(key[-1]))
+
+
+def is_exact(key: Any) -> bool:
+    """Tell whether no value equals that of a key unless its key does."""
+    if isinstance(key, list):
+        return all(map(is_exact, key))
+    if key[0] == _NUMBER:
+        return key[2] not in ("float", "nan")
+    return is_exact(key[-1]) if key[0] in (_SEQUENCE, _CALL) else key[0] in (_TEXT, _NOTHING, _NAME, _BYTES)
