@@ -207,6 +207,22 @@ def test_sets_of_objects_that_have_one_another(monkeypatch: pytest.MonkeyPatch) 
     assert compare(one, other) != []
 
 
+def test_objects_in_sets_and_as_keys_are_known_by_all_that_they_hold() -> None:
+    one, other = Names("a"), Names("b")
+    for names in (one, other):
+        names.owner = "same"  # type: ignore[attr-defined]
+    assert differences({"value": [one]}, {"value": [other]}) != []
+    expected, actual = encode({"value": [{1}]}), encode({"value": [{1}]})
+    for document, names in ((expected, one), (actual, other)):
+        document.tree["value"][0]["v"] = [encode(names).tree]
+    assert compare(expected, expected) == [] and compare(expected, actual) != []
+    left = {(0.1 + 0.2, "a"): 1, (0.5, "b"): 2}
+    right = {(0.5, "b"): 2, (0.3, "a"): 1}
+    near = {"*": {"kind": "allclose", "rtol": 1e-9, "atol": 0}}
+    assert differences({"v": left}, {"v": right}, near) == []
+    assert differences({"v": left}, {"v": {(0.5, "a"): 2, (0.3, "b"): 1}}, near) != []
+
+
 def test_a_document_that_is_made_to_take_long_is_different_in_time() -> None:
     """Nine hundred sets that are equal but for the very last number: matching them by trial would take for ever."""
     deep: Any = frozenset([0.5])
