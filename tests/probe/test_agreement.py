@@ -18,10 +18,11 @@ from hypothesis import strategies as st
 from lmr_author.core import resources
 from lmr_author.runtime.probe.checking import from_bytes, load, to_bytes
 from lmr_author.runtime.probe.compare import compare
-from lmr_author.runtime.probe.document import Document, dump
+from lmr_author.runtime.probe.document import Document
 from lmr_author.runtime.probe.encoding import encode
 from lmr_author.runtime.probe.outcome import Inputs
 from lmr_author.runtime.probe.repeating import repeat
+from lmr_author.runtime.probe.storing import dump
 from tests.probe.shapes import Config
 
 Behaviour = tuple[str, str, float]
@@ -77,7 +78,7 @@ def recorded(call: Any, arguments: dict[str, Any], folder: Path) -> Document:
     """Record a call, and return its outcome."""
     inputs = encode(arguments)
     dump(inputs, str(folder), "inputs")
-    outcome = Inputs(arguments, inputs).ended(call, call(**arguments))
+    outcome = Inputs(arguments, inputs).ended(call, {"value": call(**arguments)})
     dump(outcome, str(folder), "expected")
     return outcome
 

@@ -14,11 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lmr_author.runtime.probe import checking as frames
-from lmr_author.runtime.probe.checking import check, digest, from_bytes, load, to_bytes
+from lmr_author.runtime.probe.checking import check, digest, from_bytes, load, parse_json, to_bytes
 from lmr_author.runtime.probe.compare import compare, leaves, spread
 from lmr_author.runtime.probe.decoding import decode
-from lmr_author.runtime.probe.document import FIELDS, BadDocument, Buffer, Document, dump, parse_json
+from lmr_author.runtime.probe.document import FIELDS, BadDocument, Buffer, Document
 from lmr_author.runtime.probe.encoding import encode
+from lmr_author.runtime.probe.storing import dump
 from tests.probe.shapes import Color, Config, Point, top
 
 

@@ -32,9 +32,10 @@ from hypothesis.extra import numpy as hnp
 from lmr_author.runtime.probe.checking import digest, from_bytes, load, to_bytes
 from lmr_author.runtime.probe.compare import compare
 from lmr_author.runtime.probe.decoding import decode
-from lmr_author.runtime.probe.document import BadDocument, dump
-from lmr_author.runtime.probe.encoding import TooLarge, Unstorable, encode
+from lmr_author.runtime.probe.document import BadDocument
+from lmr_author.runtime.probe.encoding import encode
 from lmr_author.runtime.probe.objects import is_plain
+from lmr_author.runtime.probe.storing import TooLarge, Unstorable, dump
 from tests.probe.shapes import Bits, Color, Config, Guarded, Names, Output, Point, Ratio, Slotted, Word, top
 from tests.probe.values import anything, through
 

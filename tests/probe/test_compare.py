@@ -146,33 +146,6 @@ def test_grads_are_left_out_where_a_checker_says_so() -> None:
         assert differences({}, {"@grad self": parameter(actual)}) != []
 
 
-def test_numbers_agree_without_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An environment with PyTorch need not have numpy: the shipped test there says what the evaluation says."""
-    large = np.linspace(-3, 3, 300)
-    arrays = [
-        large,
-        large.astype("f4"),
-        large.astype("f2"),
-        large.astype("c8"),
-        np.arange(300),
-        large[:5].astype("f4"),
-    ]
-    for array in arrays:
-        for change in (0, 1e-9, 1e-4, NAN):
-            changed = array.copy()
-            changed[2:3] = changed[2:3] + (change if array.dtype.kind != "i" else int(change == 1e-4))
-            pair = encode([array, np.float32(0.1)]), encode([changed, 0.1 + change])
-            for near in ({}, {"*": {"kind": "allclose", "rtol": 1e-6, "atol": 1e-6}}):
-                with monkeypatch.context() as without:
-                    with_numpy = [item.path for item in compare(*pair, near)]
-                    without.setattr("lmr_author.runtime.probe.compare.has_numpy", lambda: False)
-                    assert [item.path for item in compare(*pair, near)] == with_numpy, (
-                        array.dtype,
-                        change,
-                        near,
-                    )
-
-
 def test_tolerance_applies_to_floats_of_its_path_only() -> None:
     expected = {"value": [np.array([1.0, 100.0]), 1.0], "loss": 2.0}
     actual = {"value": [np.array([1.001, 100.1]), 1.0], "loss": 2.002}
@@ -234,6 +207,22 @@ def test_sets_of_objects_that_have_one_another(monkeypatch: pytest.MonkeyPatch) 
     assert compare(one, other) != []
 
 
+def test_objects_in_sets_and_as_keys_are_known_by_all_that_they_hold() -> None:
+    one, other = Names("a"), Names("b")
+    for names in (one, other):
+        names.owner = "same"  # type: ignore[attr-defined]
+    assert differences({"value": [one]}, {"value": [other]}) != []
+    expected, actual = encode({"value": [{1}]}), encode({"value": [{1}]})
+    for document, names in ((expected, one), (actual, other)):
+        document.tree["value"][0]["v"] = [encode(names).tree]
+    assert compare(expected, expected) == [] and compare(expected, actual) != []
+    left = {(0.1 + 0.2, "a"): 1, (0.5, "b"): 2}
+    right = {(0.5, "b"): 2, (0.3, "a"): 1}
+    near = {"*": {"kind": "allclose", "rtol": 1e-9, "atol": 0}}
+    assert differences({"v": left}, {"v": right}, near) == []
+    assert differences({"v": left}, {"v": {(0.5, "a"): 2, (0.3, "b"): 1}}, near) != []
+
+
 def test_a_document_that_is_made_to_take_long_is_different_in_time() -> None:
     """Nine hundred sets that are equal but for the very last number: matching them by trial would take for ever."""
     deep: Any = frozenset([0.5])
@@ -279,10 +268,7 @@ def test_a_sparse_matrix_that_is_none_is_different(change: dict[str, Any]) -> No
     actual["value"].update(change)
     document = from_bytes(to_bytes(Document(actual, {})))
     assert compare(expected, expected) == []
-    try:
-        assert compare(expected, document) != []
-    except (TypeError, ValueError):  # the judge takes that for a crash, which fails too
-        pass
+    assert compare(expected, document) != []
 
 
 def test_an_index_that_claims_to_be_endless() -> None:

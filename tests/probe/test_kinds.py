@@ -11,13 +11,15 @@ import pytest
 
 from lmr_author.authoring.recording.checkers import compact
 from lmr_author.authoring.recording.tolerance import derive
-from lmr_author.runtime.probe.calling import MODE, mode
+from lmr_author.runtime.probe.calling import MODE
 from lmr_author.runtime.probe.checking import from_bytes, load, to_bytes
+from lmr_author.runtime.probe.circumstances import mode
 from lmr_author.runtime.probe.compare import compare
-from lmr_author.runtime.probe.document import Document, dump
+from lmr_author.runtime.probe.document import Document
 from lmr_author.runtime.probe.encoding import encode
 from lmr_author.runtime.probe.outcome import Inputs
 from lmr_author.runtime.probe.repeating import repeat
+from lmr_author.runtime.probe.storing import dump
 from tests.probe.kinds import KINDS, Kind
 from tests.probe.test_agreement import shipped
 
@@ -38,7 +40,7 @@ def record(kind: Kind, folder: Path) -> None:
     arguments = kind.arguments()
     with kind.within():
         inputs, modes = encode(arguments), mode()
-        outcome = Inputs(arguments, inputs).ended(kind.golden, kind.golden(**arguments))
+        outcome = Inputs(arguments, inputs).ended(kind.golden, {"value": kind.golden(**arguments)})
     if modes:
         inputs.tree[MODE] = encode(modes).tree
     dump(inputs, str(folder), "inputs")

@@ -161,3 +161,19 @@ dist.destroy_process_group()
     replayed = repository.replay(variants, preload=["numpy", "torch"])
     replayed.assert_same("golden", CLOSE)
     assert len(replayed.differences("twice", CLOSE)) == 2
+
+
+def test_tensors_without_numpy_are_refused(tmp_path: Path) -> None:
+    """PyTorch does not install numpy, and tensors are compared by it."""
+    driver = (
+        "import sys, warnings\nwarnings.simplefilter('ignore')\n"
+        "class Blocked:\n    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.split('.')[0] == 'numpy':\n"
+        "            raise ModuleNotFoundError(\"No module named 'numpy'\")\n"
+        "sys.meta_path.insert(0, Blocked())\nimport torch\nfrom pkg.goal import double\ndouble(torch.ones(3))\n"
+    )
+    repository = make(tmp_path, "double", "def double(x):\n    return 2 * x\n", driver)
+    assert repository.record("driver.py").returncode == 0
+    assert not repository.calls
+    (refused,) = repository.summary["not_stored"]
+    assert "No module named 'numpy'" in refused["reason"]

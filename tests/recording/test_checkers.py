@@ -20,7 +20,8 @@ from lmr_author.authoring.recording.replay import changes_by_the_way
 from lmr_author.authoring.recording.run import RecordedCall
 from lmr_author.authoring.recording.tolerance import BY_DTYPE, derive, differs_in_double, in_double, narrowed
 from lmr_author.core.errors import LmrError, UsageError
-from lmr_author.runtime.probe.compare import Comparison, compare
+from lmr_author.runtime.probe.compare import compare
+from lmr_author.runtime.probe.comparison import Comparison
 from lmr_author.runtime.probe.decoding import decode
 from lmr_author.runtime.probe.encoding import encode
 from lmr_author.runtime.probe.sides import Stored

@@ -204,8 +204,8 @@ def test_values_of_a_recording_are_readable(tmp_path: Path) -> None:
     import numpy
 
     from lmr_author.release.reporting import values
-    from lmr_author.runtime.probe.document import dump
     from lmr_author.runtime.probe.encoding import encode
+    from lmr_author.runtime.probe.storing import dump
 
     given = {
         "x": numpy.array([[1.5, -2.0], [numpy.nan, 8.0]], dtype=numpy.float32),

@@ -20,8 +20,8 @@ from lmr_author.core.task import Progress, Target
 from lmr_author.core.texts import listed
 from lmr_author.runtime.probe import compare
 from lmr_author.runtime.probe.calling import RANDOM
-from lmr_author.runtime.probe.document import dump
 from lmr_author.runtime.probe.outcome import as_written
+from lmr_author.runtime.probe.storing import dump
 from lmr_author.runtime.replay import replaying, staging
 from lmr_author.runtime.replay.outcomes import Replay
 from lmr_author.runtime.sandbox.base import Limits, Sandbox

@@ -6,9 +6,8 @@ import asyncio
 import inspect
 import random
 import sys
-import warnings
 from contextlib import contextmanager, nullcontext
-from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple
 
 from .objects import library
 
@@ -25,50 +24,13 @@ DEEPEST = 8
 """Nesting of containers below which no tensor is looked for."""
 
 
-class Setting(NamedTuple):
-    """The parts of recorded inputs that are neither arguments nor free variables."""
-
-    modes: Optional[Dict[str, Any]]
-    states: Dict[str, Any]
-    gradients: bool
-    most: int
-
-
-def take_setting(inputs: Dict[str, Any]) -> Setting:
-    """Remove the setting of a call from its inputs, and return it."""
-    modes, states = inputs.pop(MODE, None), inputs.pop(RANDOM, {})
-    return Setting(
-        modes,
-        states,
-        inputs.pop(GRADIENTS, False) is True,
-        inputs.pop(ITEMS, ITEM_LIMIT),
-    )
-
-
-def free_variables(inputs: Dict[str, Any]) -> Dict[str, Any]:
-    """Return the free variables among some inputs, by their own names."""
-    return {name[len(CLOSURE) :]: value for name, value in inputs.items() if name.startswith(CLOSURE)}
-
-
-def globals_of(function: Any, names: Iterable[str]) -> Dict[str, Any]:
-    """Return those of some globals that are set, as ``{"@global args": value}``."""
-    space = inspect.unwrap(function).__globals__
-    return {GLOBAL + name: space[name] for name in names if name in space}
-
-
-def set_globals(function: Any, inputs: Dict[str, Any]) -> None:
-    """Set the globals among some inputs in the module of a function."""
-    space = inspect.unwrap(function).__globals__
-    space.update({name[len(GLOBAL) :]: value for name, value in inputs.items() if name.startswith(GLOBAL)})
-
-
-def bind(function: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Dict[str, Any]:
-    """Return arguments by parameter name, in order; no defaults. Raises TypeError as the call would."""
-    return dict(inspect.signature(function).bind(*args, **kwargs).arguments)
+def with_prefix(inputs: Dict[str, Any], prefix: str) -> Dict[str, Any]:
+    """Return the inputs whose names begin with a prefix, by their names without it."""
+    return {name[len(prefix) :]: value for name, value in inputs.items() if name.startswith(prefix)}
 
 
 def unbind(function: Callable[..., Any], inputs: Dict[str, Any]) -> Tuple[Tuple[Any, ...], Dict[str, Any]]:
-    """Reverse :func:`bind`. Raises TypeError when the function has no such parameters."""
+    """Return arguments for a call. Raises TypeError when the function has no such parameters."""
     signature = inspect.signature(function)
     arguments = {name: value for name, value in inputs.items() if name[:1] != "@"}
     unknown = [name for name in arguments if name not in signature.parameters]
@@ -115,39 +77,6 @@ def call(function: Any, args: Any, kwargs: Any, most: int, keep: Callable[[Any],
     return {VALUE: yielded, EXHAUSTED: False}
 
 
-def mode() -> Dict[str, Any]:
-    """Return torch's modes that change what a call does, where they are not the usual ones."""
-    torch = library("torch")
-    if torch is None:
-        return {}
-    modes = {
-        "grad": torch.is_grad_enabled(),
-        "dtype": str(torch.get_default_dtype()).rpartition(".")[2],
-        "group": _in_group_of_one(torch),
-        "autocast": _autocast(torch),
-    }
-    usual = {"grad": True, "dtype": "float32", "group": False, "autocast": ""}
-    return {name: value for name, value in modes.items() if value != usual[name]}
-
-
-def _autocast(torch: Any) -> str:
-    """Return the element type that autocast computes in on the CPU; "" where it is off."""
-    enabled = getattr(torch, "is_autocast_cpu_enabled", lambda: False)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # newer versions have both for all devices
-        if not enabled():
-            return ""
-        return str(torch.get_autocast_cpu_dtype()).rpartition(".")[2]
-
-
-def _in_group_of_one(torch: Any) -> bool:
-    """Tell whether this process is a group of its own, as a script for several is when it runs alone."""
-    distributed = getattr(torch, "distributed", None)
-    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
-        return False
-    return bool(distributed.get_world_size() == 1)
-
-
 @contextmanager
 def _group_of_one(torch: Any) -> Iterator[None]:
     """Be a process group of one, for code that gathers or reduces; it needs no network."""
@@ -180,19 +109,6 @@ def applied(modes: Optional[Dict[str, Any]]) -> Iterator[None]:
     finally:
         torch.set_grad_enabled(before[1])
         torch.set_default_dtype(before[0])
-
-
-def random_states() -> Dict[str, Any]:
-    """Return the state of each random generator that is loaded, comparable with ``==``. CUDA's are left out."""
-    states: Dict[str, Any] = {"python": random.getstate()}
-    numpy, torch = library("numpy"), library("torch")
-    if numpy is not None:
-        kind, keys, position, has_gauss, gauss = numpy.random.get_state()
-        states["numpy"] = (kind, keys.tobytes(), int(position), int(has_gauss), float(gauss))
-    if torch is not None:
-        state = torch.get_rng_state()
-        states["torch"] = bytes(state.numpy().tobytes()) if numpy is not None else bytes(state.tolist())
-    return states
 
 
 def restore_random(states: Dict[str, Any]) -> None:

@@ -10,37 +10,78 @@ import functools
 import hashlib
 import json
 import operator
+import os
 import struct
-from typing import Any, Dict, List, NamedTuple, Set, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Set, Tuple
 
 from .document import (
     FIELDS,
+    FLAG,
     INTS,
-    MAX_DEPTH,
+    NAMES,
+    NODES,
     NPY_TYPES,
+    PAIRS,
+    STATE,
     TEXT,
     BadDocument,
     Buffer,
     Document,
-    Omitted,
     is_complex,
-    parse_json,
     parts,
     read,
 )
+from .storing import MAX_DEPTH, Omitted
 
 MAGIC = b"\x00LMR-FRAME\x01"
 _LENGTHS = struct.Struct("<IQ")
 MAX_HEADER = 16 * 1024 * 1024
 
 
+def _are_pairs(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in value)
+
+
+def _anything(value: Any) -> bool:
+    return True
+
+
+def _are_sizes(value: Any) -> bool:
+    return isinstance(value, list) and all(type(size) is int and 0 <= size < 2**48 for size in value)
+
+
+_FITS: Dict[str, Callable[[Any], bool]] = {
+    NODES: lambda value: isinstance(value, list),
+    PAIRS: _are_pairs,
+    STATE: lambda value: isinstance(value, dict),
+    TEXT: lambda value: isinstance(value, str),
+    FLAG: lambda value: isinstance(value, bool),
+    INTS: _are_sizes,
+    NAMES: lambda value: isinstance(value, list) and all(isinstance(name, str) for name in value),
+}
+"""Kind of a field → whether a value is of it; anything is of the others."""
+_OPTIONAL = frozenset("data file requires_grad leaf grad attrs coalesced base lazy items pairs".split())
+"""Fields that no node need have."""
+_OPTIONAL_OF = frozenset([("tensor", "cls"), ("array", "cls"), ("structured", "cls"), ("call", "state")])
+"""Tag and field of those that other tags need."""
+_UNREADABLE = (
+    ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, SyntaxError, TypeError, ValueError,
+    struct.error,
+)  # fmt: skip
+"""Errors of reading a file whose writer is unknown."""
+
+
 def load(folder: str, stem: str) -> Document:
-    """Read and check a document that :func:`.document.dump` wrote. Raises BadDocument."""
-    document = read(folder, stem)
-    check(document.tree, document.buffers)
-    if not all(isinstance(part, str) for omission in document.omitted for part in omission):
-        raise BadDocument("no list of what was left out")
-    return document
+    """Read and check a document that :func:`.storing.dump` wrote. Raises BadDocument."""
+    try:
+        document = read(folder, stem)
+    except OSError as error:
+        raise BadDocument(
+            "cannot read %s: %s" % (os.path.basename(str(error.filename)), error.strerror)
+        ) from error
+    except _UNREADABLE as error:
+        raise BadDocument("not a document: %s" % error) from error
+    return _checked(document.tree, document.buffers, document.omitted)
 
 
 def to_bytes(document: Document) -> bytes:
@@ -75,7 +116,18 @@ def from_bytes(data: bytes) -> Document:
             raise BadDocument("a buffer outside of its document")
         buffers[name] = Buffer(descr, tuple(shape), data[start : start + length])
         start += length
-    return _checked(header.get("values"), buffers, header)
+    return _checked(header.get("values"), buffers, header.get("omitted"))
+
+
+def parse_json(data: bytes) -> Dict[str, Any]:
+    """Parse a JSON object. Raises BadDocument."""
+    try:
+        header = json.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise BadDocument("not JSON: %s" % error) from error
+    if not isinstance(header, dict):
+        raise BadDocument("no JSON object")
+    return header
 
 
 def _is_buffer(entry: Any) -> bool:
@@ -83,7 +135,7 @@ def _is_buffer(entry: Any) -> bool:
     if not isinstance(entry, list) or len(entry) != 4:
         return False
     name, descr, shape, length = entry
-    return TEXT.fits(name) and TEXT.fits(descr) and INTS.fits(shape) and INTS.fits([length])
+    return isinstance(name, str) and isinstance(descr, str) and _are_sizes(shape) and _are_sizes([length])
 
 
 def digest(document: Document) -> str:
@@ -91,8 +143,7 @@ def digest(document: Document) -> str:
     return hashlib.sha256(to_bytes(document)).hexdigest()
 
 
-def _checked(tree: Any, buffers: Dict[str, Buffer], header: Dict[str, Any]) -> Document:
-    omitted = header.get("omitted")
+def _checked(tree: Any, buffers: Dict[str, Buffer], omitted: Any) -> Document:
     if not isinstance(omitted, list) or not all(map(_is_omitted, omitted)):
         raise BadDocument("no list of what was left out")
     check(tree, buffers)
@@ -147,11 +198,11 @@ def _check_tagged(node: Dict[str, Any], buffers: Dict[str, Buffer]) -> None:
     tag = node["$"]
     if not isinstance(tag, str) or tag not in FIELDS:
         raise BadDocument("not a node: %.60r" % (node,))
-    for field in FIELDS[tag]:
-        if field.required and field.name not in node:
-            raise BadDocument("a %s without %s" % (tag, field.name))
-        if field.name in node and not field.kind.fits(node[field.name]):
-            raise BadDocument("%s of a %s is %.60r" % (field.name, tag, node[field.name]))
+    for name, kind in FIELDS[tag].items():
+        if name in node and not _FITS.get(kind, _anything)(node[name]):
+            raise BadDocument("%s of a %s is %.60r" % (name, tag, node[name]))
+        if name not in node and name not in _OPTIONAL and (tag, name) not in _OPTIONAL_OF:
+            raise BadDocument("a %s without %s" % (tag, name))
     if tag == "complex" and not (_fits(node["v"], (2,)) and {*map(type, node["v"])} == {float}):
         raise BadDocument("not a complex number: %.60r" % (node["v"],))
     if "dtype" in node:
@@ -170,7 +221,7 @@ def _check_array(node: Dict[str, Any], buffers: Dict[str, Buffer]) -> None:
     if buffer is None:
         raise BadDocument("a buffer that is not there: %.60r" % node["file"])
     descr = NPY_TYPES.get(node["dtype"], node["dtype"] if node["$"] != "tensor" else None)
-    if buffer.descr != descr or buffer.shape != shape:
+    if buffer.descr != descr or buffer.shape != shape or not _are_sizes(list(buffer.shape)):
         raise BadDocument("an array whose type or shape is not its buffer's")
     if descr in NPY_TYPES.values():
         size = functools.reduce(operator.mul, shape, int(descr[2:]))

@@ -5,13 +5,12 @@ from __future__ import annotations
 import base64
 import collections
 import copy
-import ctypes
-import functools
 import importlib
 import warnings
 from typing import Any, Callable, Dict, List, Optional
 
-from .document import BadDocument, Document, is_complex, join
+from .arrays import numbers
+from .document import BadDocument, Document, join
 from .objects import content_type, fill_object, new_object, own, resolve, set_state
 
 
@@ -31,7 +30,7 @@ class Decoder:
     """Rebuilds one document. ``build``: fixture's name → its object."""
 
     def __init__(self, document: Document, build: Optional[Callable[[str], Any]] = None) -> None:
-        self.buffers, self.build = document.buffers, build
+        self.document, self.build = document, build
         self.values: Dict[int, Any] = {}
         self.path = ""
         """The part that is being rebuilt."""
@@ -93,18 +92,7 @@ class Decoder:
     def _tensor(self, node: Dict[str, Any]) -> Any:
         import torch
 
-        dtype, shape = getattr(torch, node["dtype"]), tuple(node["shape"])
-        if "data" in node and is_complex(node["dtype"]):
-            pairs = torch.tensor(node["data"], dtype=torch.float64).reshape((*shape, 2))
-            value = torch.view_as_complex(pairs).to(dtype)
-        elif "data" in node:
-            value = torch.tensor(node["data"], dtype=dtype).reshape(shape)
-        else:
-            data = self.buffers[node["file"]].data
-            value = torch.empty(shape, dtype=dtype)
-            if len(data) != value.numel() * value.element_size():
-                raise ValueError("%d bytes for a tensor of %s" % (len(data), node["shape"]))
-            ctypes.memmove(value.data_ptr(), data, len(data))
+        value = torch.from_numpy(numbers(self.document, node).copy()).to(getattr(torch, node["dtype"]))
         needs = node.get("requires_grad", False)
         if "cls" in node and issubclass(self._class(node), torch.nn.Parameter):
             value = torch.Tensor._make_subclass(self._class(node), value, needs)
@@ -121,20 +109,9 @@ class Decoder:
     def _array(self, node: Dict[str, Any]) -> Any:
         import numpy
 
-        dtype = numpy.dtype(node["dtype"])
-        if dtype.hasobject:
+        if numpy.dtype(node["dtype"]).hasobject:
             raise ValueError("an array of objects as raw data")
-        shape = tuple(node["shape"])
-        if "data" in node and is_complex(node["dtype"]):
-            value = (
-                numpy.array(node["data"], "f8").reshape((*shape, 2)).view("c16").astype(dtype).reshape(shape)
-            )
-        elif "data" in node:
-            value = numpy.array(node["data"], dtype).reshape(shape)
-        elif dtype.itemsize and self.buffers[node["file"]].data:
-            value = numpy.frombuffer(self.buffers[node["file"]].data, dtype).reshape(shape).copy()
-        else:
-            value = numpy.zeros(shape, dtype)
+        value = numbers(self.document, node).copy()
         return value.view(numpy.matrix) if node.get("cls") == "matrix" else value
 
     def _structured(self, node: Dict[str, Any]) -> Any:
@@ -148,14 +125,14 @@ class Decoder:
         return value[()] if node.get("cls") == "scalar" else value
 
     def _sparse(self, node: Dict[str, Any]) -> Any:
-        places, numbers, shape = self.node(node["places"]), self.node(node["numbers"]), tuple(node["shape"])
+        places, values, shape = self.node(node["places"]), self.node(node["numbers"]), tuple(node["shape"])
         if not node["layout"].startswith("sparse_"):
-            coo = importlib.import_module("scipy.sparse").coo_matrix((numbers, tuple(places)), shape)
+            coo = _library("scipy.sparse").coo_matrix((values, tuple(places)), shape)
             return resolve(node["layout"])(coo)
-        torch: Any = importlib.import_module("torch")
+        torch = _library("torch")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of PyTorch, about checks and beta versions
-            value = torch.sparse_coo_tensor(places, numbers, shape)
+            value = torch.sparse_coo_tensor(places, values, shape)
             if node.get("coalesced"):
                 value = value._coalesced_(True)
             return value if node["layout"] == "sparse_coo" else getattr(value, "to_" + node["layout"])()
@@ -172,7 +149,7 @@ class Decoder:
         import pandas
 
         columns, index = self.node(node["columns"]), self.node(node["index"])
-        made = [_pandas("series", self.node(column), index, None) for column in node["v"]]
+        made = [pandas.Series(column, index=index, dtype=column.dtype) for column in self.node(node["v"])]
         table = pandas.DataFrame(dict(enumerate(made)), index=index)
         table.columns = columns
         return table
@@ -221,30 +198,14 @@ def _dtype(numpy: Any, layout: Any) -> Any:
     return numpy.dtype(layout)
 
 
-def _quantized(numbers: Any, scale: float, zero_point: int, dtype: Any) -> Any:
-    torch: Any = importlib.import_module("torch")
-    return torch._make_per_tensor_quantized_tensor(numbers, scale, zero_point)
-
-
 def _generator(state: Any) -> Any:
-    result = importlib.import_module("torch").Generator(device="cpu")
+    result = _library("torch").Generator(device="cpu")
     result.set_state(state)
     return result
 
 
-def _pandas(kind: str, values: Any, *args: Any) -> Any:
-    pandas: Any = importlib.import_module("pandas")
-    if kind == "series":
-        return pandas.Series(values, index=args[0], name=args[1], dtype=values.dtype)
-    if kind == "levels":
-        return pandas.MultiIndex.from_arrays(values, names=args[0])
-    if kind == "range":
-        return pandas.RangeIndex(values, args[0], args[1], name=args[2])
-    if kind == "index":
-        return pandas.Index(values, dtype=values.dtype, name=args[0])
-    if kind == "categorical":
-        return pandas.Categorical.from_codes(values, categories=args[0], ordered=args[1])
-    return pandas.array(values, dtype=args[0])
+def _library(name: str) -> Any:
+    return importlib.import_module(name)
 
 
 _SIMPLE: Dict[str, Callable[[Decoder, Dict[str, Any]], Any]] = {
@@ -260,15 +221,18 @@ _SIMPLE: Dict[str, Callable[[Decoder, Dict[str, Any]], Any]] = {
 }
 _MAKERS: Dict[str, Callable[..., Any]] = {
     "generator": _generator,
+    "quantized": lambda *args: _library("torch")._make_per_tensor_quantized_tensor(*args[:3]),
     "factory": lambda made: lambda: copy.deepcopy(made),
-    "series": functools.partial(_pandas, "series"),
-    "index": functools.partial(_pandas, "index"),
-    "levels": functools.partial(_pandas, "levels"),
-    "range": functools.partial(_pandas, "range"),
-    "quantized": _quantized,
-    "categorical": functools.partial(_pandas, "categorical"),
-    "column": functools.partial(_pandas, "column"),
+    "series": lambda values, index, name: _library("pandas").Series(
+        values, index=index, dtype=values.dtype, name=name
+    ),
+    "index": lambda values, name: _library("pandas").Index(values, dtype=values.dtype, name=name),
+    "range": lambda *args: _library("pandas").RangeIndex(*args[:3], name=args[3]),
+    "levels": lambda levels, names: _library("pandas").MultiIndex.from_arrays(levels, names=names),
+    "categorical": lambda codes, *more: _library("pandas").Categorical.from_codes(codes, *more),
+    "column": lambda values, dtype: _library("pandas").array(values, dtype=dtype),
 }
+"""Kind of a ``make`` → the function that makes it of its arguments."""
 
 
 def decode(document: Document, build: Optional[Callable[[str], Any]] = None) -> Any:

@@ -12,7 +12,7 @@ import sys
 import types
 from typing import Any, Dict, List
 
-from . import objects
+from . import lasting, objects
 from .cuda_as_cpu import use_cpu_for_cuda
 from .instrument import Hook
 from .recorder import Recorder
@@ -24,7 +24,7 @@ def record(config: Dict[str, Any], command: List[str]) -> int:
     Ends as the command ends. An uncaught exception is shown as Python shows it, without our own frames; returns 1 then.
     """
     recorder = Recorder(config)
-    objects.first_path = [recorder.tree, *_own_path()]
+    lasting.install([recorder.tree, *_own_path()])
     recorder.hook.install()
     recorder.save()
     atexit.register(recorder.save)
@@ -70,7 +70,7 @@ def _run(command: List[str], tree: str) -> None:
     if command[0] == "-c":
         sys.argv[:] = ["-c", *command[2:]]
         sys.path[0] = ""
-        objects.hidden.add("__main__")
+        lasting.hidden.add("__main__")
         exec(compile(command[1], "<string>", "exec"), main.__dict__)
         return
     script = command[0]
@@ -101,4 +101,4 @@ def _name_main(script: str, tree: str) -> None:
     if guarded and ending == ".py" and stem.isidentifier() and path.startswith(tree + os.sep):
         objects.aliases["__main__"] = stem
     else:
-        objects.hidden.add("__main__")
+        lasting.hidden.add("__main__")

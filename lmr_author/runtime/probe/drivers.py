@@ -73,7 +73,7 @@ def import_goal(tree: str, goal_file: str) -> Any:
             if way.module:
                 return importlib.import_module(way.module)
             aliases["lmr_goal"] = MAIN  # nobody else can import it by that name
-            return load_file("lmr_goal", os.path.join(tree, *goal_file.split("/")), register=True)
+            return load_file("lmr_goal", os.path.join(tree, *goal_file.split("/")))
         except (Exception, SystemExit) as error:
             problems.append(error)
             sys.path[:] = before

@@ -13,17 +13,8 @@ from __future__ import annotations
 import inspect
 from typing import Any, Callable, Dict, Optional, Tuple
 
-from .calling import (
-    GLOBAL,
-    GRAD,
-    GRADIENTS,
-    RAISED,
-    VALUE,
-    closure,
-    gradients,
-    type_name,
-)
-from .compare import GRADS, Comparison
+from .calling import EXHAUSTED, GLOBAL, GRAD, GRADIENTS, VALUE, closure, gradients
+from .comparison import GRADS, Comparison
 from .document import Document
 from .objects import load_helper
 from .sides import Live, Stored
@@ -49,7 +40,7 @@ class Fixtures:
         self._built: Dict[str, Any] = {}
         self._module: Any = None
 
-    def named(self, value: Any, path: str) -> Optional[str]:
+    def named(self, value: Any, path: str = "") -> Optional[str]:
         """Return the fixture that an object was found or built for, or None. Of an outcome, only this counts."""
         fixture = self._names_by_id.get(id(value))
         return None if fixture is None else fixture[0]
@@ -74,7 +65,7 @@ class Fixtures:
 
 
 class Outcome:
-    """The outcome of a call as live values: what it returned or raised, and what it changed.
+    """The outcome of a call: what it returned or raised, and what it changed.
 
     Args:
         parts: what the call may change.
@@ -87,47 +78,37 @@ class Outcome:
         self,
         parts: Dict[str, Any],
         document: Document,
-        fixture_of: Optional[Callable[[Any, str], Optional[str]]] = None,
+        fixture_of: Callable[..., Optional[str]] = lambda value, path="": None,
         gradients: bool = False,
     ) -> None:
         self.parts, self.document, self.fixture_of = parts, document, fixture_of
         self.gradients = gradients
-
-    @property
-    def live(self) -> Live:
-        """Look at values as they are now."""
-        fixture_of = self.fixture_of
-        return Live() if fixture_of is None else Live(lambda value: fixture_of(value, ""))
 
     def changes(self, function: Any) -> Dict[str, Any]:
         """Return the parts that differ from before, as they are now."""
         effects: Dict[str, Any] = {}
         now = dict(self.parts)
         now.update({name: value for name, value in closure(function).items() if name in now})
-        before = Stored(self.document)
-        exactly = Comparison(before, self.live)
-        but_grads = Comparison(before, self.live, {GRADS: {"kind": "ignore"}})
+        before, live = Stored(self.document), Live(self.fixture_of)
+        exactly = Comparison(before, live)
+        but_grads = Comparison(before, live, {GRADS: {"kind": "ignore"}})
         for name, node in self.document.tree.items():
             if name in now and not name.startswith(GLOBAL) and exactly.run(node, now[name]):
                 prefix = "" if but_grads.run(node, now[name]) else GRAD
                 effects[VALUE_ARGUMENT if name == VALUE and not prefix else prefix + name] = now[name]
         return effects
 
-    def whole(self, function: Any, value: Any, error: Optional[BaseException] = None) -> Dict[str, Any]:
-        """Return the outcome of a call that returned or raised."""
-        root: Dict[str, Any] = {VALUE: value} if error is None else {RAISED: type_name(error)}
-        if self.gradients and error is None:
-            root[GRADIENTS] = gradients(self.parts, value)
+    def whole(self, function: Any, result: Dict[str, Any]) -> Dict[str, Any]:
+        """Return the outcome as live values. ``result``: see :func:`.calling.call`, or what was raised."""
+        root = dict(result)
+        if self.gradients and VALUE in result and EXHAUSTED not in result:
+            root[GRADIENTS] = gradients(self.parts, result[VALUE])
         return dict(root, **self.changes(function))
 
     def item(self, value: Any) -> Any:
         """Take an item of a generator, before it goes on."""
         raise NotImplementedError
 
-    def ended(self, function: Any, value: Any, error: Optional[BaseException] = None) -> Optional[Document]:
-        """Take the outcome of a call that returned or raised."""
-        raise NotImplementedError
-
-    def generated(self, function: Any, result: Dict[str, Any]) -> Optional[Document]:
-        """Take the outcome of a generator, as :func:`.calling.call` returned it, with its items as they were taken."""
+    def ended(self, function: Any, result: Dict[str, Any]) -> Optional[Document]:
+        """Take the outcome. A generator's items are what :meth:`item` made of them."""
         raise NotImplementedError

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import ctypes
 import re
+import struct
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
 from .document import (
-    DEFAULT_LIMIT,
     FIELDS,
-    MAX_DEPTH,
     NODE,
     NODES,
     NPY_TYPES,
@@ -21,15 +20,13 @@ from .document import (
     STATE,
     Buffer,
     Document,
-    Omitted,
-    TooLarge,
-    Unstorable,
     join,
     key_text,
 )
-from .looking import Closed, detached, is_plain_value, look, shortened
+from .looking import Closed, detached, is_plain_value, look
 from .objects import library
 from .sides import Live, sort_key
+from .storing import DEFAULT_LIMIT, MAX_DEPTH, Omitted, TooLarge, Unstorable
 
 MOST_INLINE = 200
 """Largest array (elements) that is written into the tree, for people to read; larger ones get a file of their own."""
@@ -182,18 +179,18 @@ class _Encoder:
 
     def parts(self, node: Dict[str, Any], path: str) -> None:
         """Put nodes into the places of the values that a node has for its parts."""
-        for field in FIELDS[node["$"]]:
-            if field.name not in node:
+        for name, kind in FIELDS[node["$"]].items():
+            if name not in node:
                 continue
-            value = node[field.name]
-            if field.kind is NODE:
-                node[field.name] = self.node(value, path + _step(field.name))
-            elif field.kind is NODES:
-                node[field.name] = self.items(value, path)
-            elif field.kind is PAIRS:
-                node[field.name] = self.pairs(value, path)
-            elif field.kind is STATE:
-                node[field.name] = self.state(value, path, node["$"] not in ("namedtuple", "structured"))
+            value = node[name]
+            if kind == NODE:
+                node[name] = self.node(value, path + _step(name))
+            elif kind == NODES:
+                node[name] = self.items(value, path)
+            elif kind == PAIRS:
+                node[name] = self.pairs(value, path)
+            elif kind == STATE:
+                node[name] = self.state(value, path, node["$"] not in ("namedtuple", "structured"))
 
     def call(self, node: Dict[str, Any], path: str) -> Any:
         before, self.inside = len(self.omitted), self.inside + 1
@@ -218,7 +215,7 @@ class _Encoder:
         readable = dtype in NPY_TYPES or dtype[1:2] == "U"
         if count <= MOST_INLINE and readable:
             data = plain.tolist()
-            node["data"] = shortened(data, dtype)
+            node["data"] = _shortened(data, dtype)
             return
 
         def copied() -> Buffer:
@@ -251,3 +248,19 @@ def _abbreviated(node: Any) -> Any:
     if tag == "dict" and all(isinstance(key, str) and key != "$" for key, _ in node["v"]):
         return dict(node["v"])
     return node
+
+
+def _shortened(data: Any, dtype: str) -> Any:
+    """Return numbers in few digits: enough to tell two numbers of single precision apart."""
+    if isinstance(data, list):
+        return [_shortened(number, dtype) for number in data]
+    if dtype.startswith("complex"):
+        half = "float32" if dtype == "complex64" else "float64"
+        return [_shortened(data.real, half), _shortened(data.imag, half)]
+    if dtype not in ("float32", "float16", "bfloat16") or data - data != 0:  # infinite, or NaN
+        return data
+    for digits in (6, 7, 8):
+        short = float("%.*g" % (digits, data))
+        if abs(short) < 3.4e38 and struct.unpack("<f", struct.pack("<f", short))[0] == data:
+            return short
+    return data

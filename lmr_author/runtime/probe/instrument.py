@@ -15,7 +15,8 @@ import os
 from types import CodeType
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
 
-from .definitions import FUNCTIONS, Function, TargetNotFound, def_line, find, last_line
+from .definitions import Function, TargetNotFound, def_line, find, last_line
+from .functions import FUNCTIONS
 
 REGISTER = "__lmr_target__"
 """Name of the decorator; it lives in ``builtins``, where every scope finds it."""

@@ -11,7 +11,6 @@ import copyreg
 import enum
 import functools
 import logging
-import struct
 import sys
 import types
 import warnings
@@ -28,6 +27,7 @@ from .objects import (
     own,
     own_state,
     recorded_module,
+    state_of,
 )
 
 ITERATOR = "an iterator can be read only once; pass a list, or move the loop out of the function"
@@ -322,7 +322,7 @@ def _attributes(value: Any, kind: type, state: Optional[Dict[str, Any]]) -> Dict
         node["base"] = base(content)
     if isinstance(value, collections.defaultdict):
         node["state"]["default_factory"] = value.default_factory
-    node["state"].update(own_state(value, own_only=False) if state is None else state)
+    node["state"].update(state_of(value) if state is None else state)
     lazy = lazy_names(kind)
     if lazy:
         node["lazy"] = list(lazy)
@@ -369,19 +369,3 @@ def _arguments(kind: type, arguments: Tuple[Any, ...]) -> List[Any]:
     if kind is collections.defaultdict and arguments and name_of(arguments[0]) is None:
         return [Factory(arguments[0]())]
     return list(arguments)
-
-
-def shortened(data: Any, dtype: str) -> Any:
-    """Return numbers in few digits: enough to tell two numbers of single precision apart."""
-    if isinstance(data, list):
-        return [shortened(number, dtype) for number in data]
-    if dtype.startswith("complex"):
-        half = "float32" if dtype == "complex64" else "float64"
-        return [shortened(data.real, half), shortened(data.imag, half)]
-    if dtype not in ("float32", "float16", "bfloat16") or data - data != 0:  # infinite, or NaN
-        return data
-    for digits in (6, 7, 8):
-        short = float("%.*g" % (digits, data))
-        if abs(short) < 3.4e38 and struct.unpack("<f", struct.pack("<f", short))[0] == data:
-            return short
-    return data

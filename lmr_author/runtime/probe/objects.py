@@ -9,7 +9,7 @@ import importlib.util
 import os
 import sys
 import types
-from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 MAIN = "__main__"
 MAIN_STAND_IN = "__lmr_main__"
@@ -28,15 +28,10 @@ _HOMES = (
 
 _MARKS = {"torch": "Tensor", "numpy": "ndarray", "pandas": "DataFrame"}
 
-aliases: Dict[str, str] = {}
-"""Name a module runs under → name it is recorded by (``python -m pkg.train``: ``__main__`` → it)."""
-hidden: Set[str] = set()
-"""Modules whose classes and functions cannot be found again: a driver outside the repository."""
-
-
-first_path: Optional[List[str]] = None
-"""The repository, and ``sys.path`` as it was before anything of it ran; None where that does not matter."""
-_importable: Dict[str, bool] = {}
+aliases: Dict[str, str] = {MAIN_STAND_IN: MAIN}
+"""Name a module runs under → name it is recorded by."""
+is_lasting: Callable[[str], bool] = lambda home: True  # noqa: E731 (another takes its place)
+"""Tells whether a module can be imported again where a call is replayed; a recorder sets it (:mod:`.lasting`)."""
 
 
 def library(name: str) -> Any:
@@ -48,45 +43,33 @@ def library(name: str) -> Any:
     return module if hasattr(module, _MARKS[name]) else None
 
 
-def load_file(name: str, path: str, register: bool = False) -> Any:
-    """Import a file by its path. Raises whatever importing it raises.
-
-    Args:
-        register: list the module in ``sys.modules``, so that its classes can be found by name.
-    """
+def load_file(name: str, path: str) -> Any:
+    """Import a file by its path, so that its classes can be found by name. Raises whatever importing it raises."""
     spec: Any = importlib.util.spec_from_file_location(name, str(path))
     module = importlib.util.module_from_spec(spec)
-    if register:
-        sys.modules[name] = module
+    sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
     except BaseException:
-        if register:
-            del sys.modules[name]
+        del sys.modules[name]
         raise
     return module
 
 
 def load_helper(path: str) -> Any:
-    """Import one of the annotator's files as ``unit_test.fixtures``; as it is where a driver has it by another name.
-
-    Raises whatever importing it raises.
-    """
+    """Import one of the annotator's files as ``unit_test.fixtures``. Raises whatever importing it raises."""
     path = os.path.realpath(str(path))
     folder, file = os.path.split(path)
     stem = os.path.splitext(file)[0]
     name = "%s.%s" % (HELPERS, stem)
-    for loaded in list(sys.modules.values()):
-        origin = getattr(loaded, "__dict__", {}).get("__file__") or ""
-        if os.path.basename(origin) == file and os.path.realpath(origin) == path:
-            if loaded.__name__ != name:  # `import fixtures`, by a driver that put the folder on its path
-                aliases[loaded.__name__] = name
-            return loaded
+    loaded = sys.modules.get(name)
+    if loaded is not None and os.path.realpath(str(getattr(loaded, "__file__", ""))) == path:
+        return loaded
     package: Any = sys.modules.setdefault(HELPERS, types.ModuleType(HELPERS))
     folders = list(getattr(package, "__path__", ()))
     if folder not in folders:
         package.__path__ = [folder, *folders]
-    module = load_file(name, path, register=True)
+    module = load_file(name, path)
     setattr(package, stem, module)
     return module
 
@@ -113,29 +96,7 @@ def resolve(name: str) -> Any:
 
 def recorded_module(name: str) -> str:
     """Return the name by which a module is recorded."""
-    return MAIN if name == MAIN_STAND_IN else aliases.get(name, name)
-
-
-def is_importable(home: str) -> bool:
-    """Tell whether a module can be imported without what this run did to ``sys.path``, or lies in the repository.
-
-    The code of a model that a hub downloads (``transformers_modules``) can be imported in this run alone.
-    """
-    file = getattr(sys.modules.get(home), "__file__", None)
-    if first_path is None or not isinstance(file, str):
-        return True
-    top = home.partition(".")[0]
-    if top not in _importable:
-        inside = os.path.realpath(file).startswith(first_path[0] + os.sep)
-        later, sys.path[:] = list(sys.path), first_path
-        try:
-            finders = [finder.find_spec for finder in sys.meta_path if hasattr(finder, "find_spec")]
-            _importable[top] = inside or any(find(top, None) is not None for find in finders)
-        except Exception:  # a finder of the repository's own
-            _importable[top] = True
-        finally:
-            sys.path[:] = later
-    return _importable[top]
+    return aliases.get(name, name)
 
 
 def name_of(value: Any, called: Optional[str] = None) -> Optional[str]:
@@ -145,7 +106,9 @@ def name_of(value: Any, called: Optional[str] = None) -> Optional[str]:
         return None
     homes = (getattr(value, "__module__", None), type(value).__module__)
     more = () if isinstance(value, (type, types.FunctionType)) else _HOMES
-    for home in filter(is_importable, (*homes, *more)):
+    for home in (*homes, *more):
+        if not isinstance(home, str) or not is_lasting(home):
+            continue
         for name in (qualname, qualname.rpartition(".")[2]):
             candidate = _look_up(home, name)
             if candidate is value or (isinstance(candidate, types.BuiltinMethodType) and candidate == value):
@@ -153,9 +116,9 @@ def name_of(value: Any, called: Optional[str] = None) -> Optional[str]:
     return None
 
 
-def _look_up(home: Any, qualname: str) -> Any:
+def _look_up(home: str, qualname: str) -> Any:
     """Return the object of a name in a module that is loaded, else None."""
-    value: Any = sys.modules.get(home) if isinstance(home, str) and home not in hidden else None
+    value: Any = sys.modules.get(home)
     for part in qualname.split("."):
         # getattr would make a lazy module import things that the recorded command never needed.
         is_module = isinstance(value, types.ModuleType)
@@ -193,15 +156,12 @@ def own(cls: type, name: str) -> bool:
     )
 
 
-def own_state(value: Any, own_only: bool = True) -> Optional[Dict[str, Any]]:
+def own_state(value: Any) -> Optional[Dict[str, Any]]:
     """Return an object's attributes, those that its ``__getstate__`` names where it has one of its own.
 
     None where that returns something else than attributes. Raises whatever it raises.
-
-    Args:
-        own_only: ask the class; else all attributes are returned.
     """
-    if not (own_only and own(type(value), "__getstate__")):
+    if not own(type(value), "__getstate__"):
         return dict(state_of(value))
     state = value.__getstate__()
     both = state if isinstance(state, tuple) and len(state) == 2 else (state, None)

@@ -6,10 +6,11 @@ import json
 import re
 from typing import Any, Dict, Iterable, List, Optional
 
-from .calling import EXHAUSTED, GRADIENTS, RETURNED, VALUE
-from .document import DEFAULT_LIMIT, Buffer, Document, Omitted, TooLarge, Unstorable, walk
+from .calling import EXHAUSTED, GRADIENTS, VALUE
+from .document import Buffer, Document, walk
 from .effects import VALUE_ARGUMENT, Fixtures, Outcome
 from .encoding import encode
+from .storing import DEFAULT_LIMIT, Omitted, TooLarge, Unstorable
 
 _LAST_STEP = re.compile(r"(?:^|\.|^@closure |^@global )([^\W\d]\w*)$")
 """An argument, a free variable, or an attribute; no item of a container."""
@@ -77,19 +78,15 @@ class Inputs(Outcome):
         """Encode a part of the outcome. Objects of fixtures are known by their identity."""
         return encode(value, self.limit, self.skip, self.fixture_of)
 
-    def ended(self, function: Any, value: Any, error: Optional[BaseException] = None) -> Document:
-        """Return the outcome of a call that returned or raised. Raises Unstorable, TooLarge."""
-        return self.item(self.whole(function, value, error))
-
-    def generated(self, function: Any, result: Dict[str, Any]) -> Document:
-        """Return the outcome of a generator."""
-        yielded, is_exhausted = result[VALUE], result[EXHAUSTED]
-        end = [self.item(result[RETURNED])] if is_exhausted else []
-        whole = _combine([*yielded, self.item(self.changes(function)), *end])
-        tree: Dict[str, Any] = {VALUE: whole.tree[: len(yielded)], EXHAUSTED: is_exhausted}
-        if is_exhausted:
-            tree[RETURNED] = whole.tree[-1]
-        return Document(dict(tree, **whole.tree[len(yielded)]), whole.buffers, whole.omitted)
+    def ended(self, function: Any, result: Dict[str, Any]) -> Document:
+        """Return the outcome. Raises Unstorable, TooLarge."""
+        root = self.whole(function, result)
+        if EXHAUSTED not in root:
+            return self.item(root)
+        yielded = root.pop(VALUE)
+        whole = _combine([*yielded, self.item(root)])
+        tree = dict({VALUE: whole.tree[:-1]}, **whole.tree[-1])
+        return Document(tree, whole.buffers, whole.omitted)
 
 
 def changed_parts(inputs: Document, expected: Document) -> List[str]:

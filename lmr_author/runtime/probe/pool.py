@@ -8,7 +8,8 @@ import shutil
 from collections import Counter
 from typing import Any, Dict, FrozenSet, List, NamedTuple, Set, Tuple
 
-from .document import Document, dump
+from .document import Document
+from .storing import dump
 
 MOST_OPTIONS = 8
 """A part with more values than these is data and no option."""

@@ -15,7 +15,7 @@ import time
 import types
 from typing import Any, Callable, Dict, FrozenSet, List, Optional, Set, Tuple
 
-from . import facts, objects
+from . import facts, lasting, objects
 from .calling import (
     EXHAUSTED,
     GLOBAL,
@@ -28,19 +28,18 @@ from .calling import (
     RANDOM,
     RETURNED,
     VALUE,
-    bind,
     closure,
-    globals_of,
-    mode,
-    random_states,
     restore_random,
+    type_name,
 )
-from .document import Document, TooLarge, Unstorable
+from .circumstances import bind, globals_of, mode, random_states
+from .document import Document
 from .effects import Fixtures
 from .encoding import encode
 from .instrument import Hook
 from .outcome import Inputs, RecordedFixtures, changed_parts
 from .pool import Pool, PooledCall
+from .storing import TooLarge, Unstorable
 from .traits import Trait, describe_call, outcome_trait
 from .watching import wrap
 
@@ -174,14 +173,15 @@ class Recorder:
                     raise
                 self._skip.add(error.path)
                 continue
-            fixture_of = fixtures.named if fixtures else None
-            return Inputs(parts, document, limit, self._skip, fixture_of=fixture_of, gradients=self.gradients)
+            more = {"fixture_of": fixtures.named} if fixtures else {}
+            return Inputs(parts, document, limit, self._skip, gradients=self.gradients, **more)
 
     def _kinds_of_fixtures(self) -> Dict[str, type]:
         """Return the types of the objects that fixtures build; without those that cannot be built here."""
         if self._kinds is None:
             self._kinds = {}
             states, made = random_states(), Fixtures(self._fixtures_file)
+            lasting.adopt(self._fixtures_file or "")
             for name in self.fixtures:
                 try:
                     self._kinds[name] = type(made.build(name))
@@ -305,18 +305,15 @@ class Call:
 
     def ended(self, value: Any, error: Optional[BaseException] = None) -> None:
         """End a call that returned or raised."""
-        self._end(lambda inputs: inputs.ended(self.function, value, error))
+        self._end({VALUE: value} if error is None else {RAISED: type_name(error)})
 
     def generated(self, exhausted: bool, value: Any = None) -> None:
         """End a generator, exhausted or left."""
+        complete = exhausted and len(self.items) < ITEM_LIMIT
+        returned = {RETURNED: value} if complete else {}
+        self._end({VALUE: self.items, EXHAUSTED: complete, **returned})
 
-        def outcome(inputs: Inputs) -> Document:
-            complete = exhausted and len(self.items) < ITEM_LIMIT
-            return inputs.generated(self.function, {VALUE: self.items, EXHAUSTED: complete, RETURNED: value})
-
-        self._end(outcome)
-
-    def _end(self, outcome: Callable[[Inputs], Document]) -> None:
+    def _end(self, result: Dict[str, Any]) -> None:
         seconds = self._watch.seconds()
         try:
             self.hits = frozenset(self.recorder.hook.hits)
@@ -324,16 +321,16 @@ class Call:
             self.recorder.ended(self.hits, inputs is not None)
             if inputs is not None:
                 start = time.thread_time()
-                self._guarded(lambda: self._keep(inputs, outcome, seconds))
+                self._guarded(lambda: self._keep(inputs, result, seconds))
                 self.recorder.spent += time.thread_time() - start
         finally:
             self._inputs = None
             self.pause(True)
 
-    def _keep(self, inputs: Inputs, outcome: Callable[[Inputs], Document], seconds: float) -> None:
+    def _keep(self, inputs: Inputs, result: Dict[str, Any], seconds: float) -> None:
         after = random_states()
         used = {name: state for name, state in self._random.items() if after.get(name) != state}
-        expected = outcome(inputs)
+        expected = inputs.ended(self.function, result)
         more: Dict[str, Any] = {MODE: self._mode, RANDOM: used, GRADIENTS: inputs.gradients}
         if expected.tree.get(EXHAUSTED) is False:
             more[ITEMS] = len(self.items)
@@ -367,8 +364,13 @@ class Call:
             "grads": [name[len(GRAD) :] for name in expected.tree if name.startswith(GRAD)],
             "uncompared": self._uncompared(expected),
             "omitted": [dict(omission._asdict()) for omission in inputs.omitted],
-            "bytes": sum(side.nbytes + len(json.dumps(side.tree)) for side in (inputs, expected)),
+            "bytes": sum(map(_size, (inputs, expected))),
         }
+
+
+def _size(document: Document) -> int:
+    buffers = sum(len(buffer.data) for buffer in document.buffers.values())
+    return buffers + len(json.dumps(document.tree))
 
 
 def _shapes(arguments: Dict[str, Any]) -> str:

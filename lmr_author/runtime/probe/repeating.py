@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, Callable, Dict, NamedTuple, Optional
 
 from .calling import (
-    EXHAUSTED,
-    VALUE,
+    CLOSURE,
+    GLOBAL,
+    GRADIENTS,
+    ITEM_LIMIT,
+    ITEMS,
+    MODE,
+    RAISED,
+    RANDOM,
     applied,
     call,
-    free_variables,
     restore_random,
-    set_globals,
-    take_setting,
+    type_name,
     unbind,
+    with_prefix,
 )
 from .decoding import decode
-from .document import BadDocument, Document, TooLarge, Unstorable
+from .document import BadDocument, Document, Refused
 from .effects import Fixtures, Outcome
 
 
@@ -59,36 +65,30 @@ def repeat(
         values = decode(inputs, built.build)
         if not isinstance(values, dict):
             raise BadDocument("the inputs are no dictionary")
-        setting = take_setting(values)
-        function = find(free_variables(values))
+        modes, states = values.pop(MODE, None), values.pop(RANDOM, {})
+        gradients, most = values.pop(GRADIENTS, False) is True, values.pop(ITEMS, ITEM_LIMIT)
+        function = find(with_prefix(values, CLOSURE))
         args, kwargs = unbind(function, values)
-        set_globals(function, values)
+        inspect.unwrap(function).__globals__.update(with_prefix(values, GLOBAL))
     except Exception as error:
         return Repeated("bad-inputs", error=error)
     before = {name: node for name, node in inputs.tree.items() if name in values}
-    with applied(setting.modes):
-        taken = take(
-            values,
-            Document(before, inputs.buffers),
-            fixture_of=built.named,
-            gradients=setting.gradients,
-        )
-        restore_random(setting.states)
+    with applied(modes):
+        document = Document(before, inputs.buffers)
+        taken = take(values, document, fixture_of=built.named, gradients=gradients)
+        restore_random(states)
         begin()
-        made = _outcome(function, args, kwargs, setting.most, taken)
+        made = _outcome(function, args, kwargs, most, taken)
     return made._replace(function=function)
 
 
 def _outcome(function: Any, args: Any, kwargs: Any, most: int, taken: Outcome) -> Repeated:
     try:
-        result = call(function, args, kwargs, most, taken.item)
-        if EXHAUSTED not in result:
-            return Repeated("returned", taken.ended(function, result[VALUE]))
-        return Repeated("returned", taken.generated(function, result))
-    except (Unstorable, TooLarge) as error:
-        return Repeated("unstorable", error=error)
-    except BaseException as error:  # a SystemExit is an outcome, too
         try:
-            return Repeated("raised", taken.ended(function, None, error), error)
-        except (Unstorable, TooLarge) as refusal:
-            return Repeated("unstorable", error=refusal)
+            return Repeated("returned", taken.ended(function, call(function, args, kwargs, most, taken.item)))
+        except Refused:
+            raise
+        except BaseException as error:  # a SystemExit is an outcome, too
+            return Repeated("raised", taken.ended(function, {RAISED: type_name(error)}), error)
+    except Refused as refusal:
+        return Repeated("unstorable", error=refusal)

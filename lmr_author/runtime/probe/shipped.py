@@ -18,13 +18,13 @@ import types
 from typing import Any, Dict, Mapping, Optional
 
 from .calling import EXHAUSTED, VALUE
-from .compare import MOST, Comparison
-from .definitions import closure_factory, definitions
+from .comparison import MOST, Comparison
 from .document import Document, read
 from .effects import Outcome
+from .functions import closure_factory, definitions
 from .objects import MAIN_STAND_IN, load_file
 from .repeating import repeat
-from .sides import Stored
+from .sides import Live, Stored
 
 
 class Target:
@@ -53,7 +53,7 @@ class Target:
         if module:
             self.module: Any = importlib.import_module(module)
         else:
-            self.module = load_file(MAIN_STAND_IN, self.path, register=True)
+            self.module = load_file(MAIN_STAND_IN, self.path)
         if os.path.realpath(str(self.module.__file__)) != os.path.realpath(self.path):
             raise ImportError("%s was imported from %s" % (module, self.module.__file__))
 
@@ -96,7 +96,7 @@ class Compared(Outcome):
     def __init__(self, expected: Document, checkers: Mapping[str, Any], *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
         self.expected, self.yielded = expected.tree, 0
-        self.comparison = Comparison(Stored(expected), self.live, checkers)
+        self.comparison = Comparison(Stored(expected), Live(self.fixture_of), checkers)
 
     def item(self, value: Any) -> None:
         items = self.expected.get(VALUE)
@@ -104,12 +104,9 @@ class Compared(Outcome):
             self.comparison.pair(items[self.yielded], value, "%s[%d]" % (VALUE, self.yielded))
         self.yielded += 1
 
-    def ended(self, function: Any, value: Any, error: Optional[BaseException] = None) -> None:
-        self.comparison.pair(self.expected, self.whole(function, value, error), "")
-
-    def generated(self, function: Any, result: Dict[str, Any]) -> None:
-        wanted, got = dict(self.expected), dict(result, **self.changes(function))
-        if EXHAUSTED in wanted:  # the items were compared one by one
+    def ended(self, function: Any, result: Dict[str, Any]) -> None:
+        wanted, got = dict(self.expected), self.whole(function, result)
+        if EXHAUSTED in wanted and EXHAUSTED in got:  # the items were compared one by one
             count = len(wanted.pop(VALUE))
             if len(got.pop(VALUE)) != count:
                 self.comparison.differ(VALUE, "expected %d items, got %d" % (count, self.yielded))

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from .arrays import listed_numbers, numbers, rounded
-from .document import Document, by_id, is_complex, tagged
+from .arrays import numbers
+from .document import Document, by_id, tagged
 from .looking import Closed, detached, look
 from .objects import library
 
@@ -34,25 +34,8 @@ class Stored:
         return tagged(self.followed(node))
 
     def numbers(self, node: Any) -> Any:
-        """Return the numbers of a leaf as an array. Raises BadDocument."""
+        """Return the numbers of an array, a tensor or a scalar of numpy. Raises BadDocument."""
         return numbers(self.document, node)
-
-    def listed(self, node: Any) -> List[Any]:
-        """Return the numbers of a leaf in a list, without numpy. Raises BadDocument."""
-        return listed_numbers(self.document, node)
-
-    def array(self, node: Dict[str, Any]) -> Any:
-        """Return an array with the numbers of a node as this side has one."""
-        return node
-
-    def plain(self, node: Any) -> Any:
-        """Return the plain value that a scalar of numpy stands for; any other node as it is."""
-        if not isinstance(node, dict) or node["$"] != "scalar" or "data" not in node:
-            return node
-        if is_complex(node["dtype"]):
-            (value,) = listed_numbers(self.document, node)
-            return {"$": "complex", "v": [value.real, value.imag]}
-        return rounded(node["data"], node["dtype"])
 
 
 class Live:
@@ -77,42 +60,25 @@ class Live:
     def numbers(self, node: Any) -> Any:
         import numpy
 
-        if not isinstance(node, dict):
-            return numpy.float64(node)
-        if node["$"] == "complex":
-            return numpy.complex128(complex(*node["v"]))
         if node["$"] != "tensor":
             return numpy.asarray(node["of"])
-        torch = library("torch")
-        plain = detached(torch, node["of"])
+        plain = detached(library("torch"), node["of"])
         return (plain.float() if node["dtype"] == "bfloat16" else plain).numpy()
-
-    def listed(self, node: Any) -> List[Any]:
-        if node["$"] == "complex":
-            return [complex(*node["v"])]
-        flat = (
-            detached(library("torch"), node["of"]).reshape(-1)
-            if node["$"] == "tensor"
-            else node["of"].ravel()
-        )
-        return list(flat.tolist())
-
-    def array(self, node: Dict[str, Any]) -> Any:
-        import numpy
-
-        return numpy.array(node["data"], node["dtype"])
-
-    def plain(self, node: Any) -> Any:
-        if not isinstance(node, dict) or node["$"] != "scalar":
-            return node
-        value = node["of"].item()
-        if isinstance(value, complex):
-            return {"$": "complex", "v": [value.real, value.imag]}
-        return value if isinstance(value, (bool, int, float, str)) else node
 
 
 Side = Any
 """A Stored or a Live."""
+
+
+def plain_value(side: Side, node: Any) -> Any:
+    """Return the plain value that a scalar of numpy stands for; any other node as it is. Raises BadDocument."""
+    if not isinstance(node, dict) or node["$"] != "scalar":
+        return node
+    value = side.numbers(node).item()
+    if isinstance(value, complex):
+        return {"$": "complex", "v": [value.real, value.imag]}
+    return value if isinstance(value, (bool, int, float, str)) else node
+
 
 _NUMBER, _COMPLEX, _TEXT, _NOTHING, _SEQUENCE, _CALL, _NAME, _BYTES, _OBJECT, _OTHER = range(10)
 """Ranks of keys: what comes first in their order."""
@@ -126,9 +92,9 @@ def sort_key(side: Side, value: Any, depth: int = DEEPEST_KEY) -> Tuple[Any, ...
     side.keys_left -= 1
     if side.keys_left < 0:
         return _OTHER, ""
-    node = side.plain(side.open(value))
+    node = plain_value(side, side.open(value))
     if isinstance(node, (bool, int, float)):
-        return _NUMBER, node if node == node else float("-inf"), type(node).__name__
+        return (_NUMBER, node, type(node).__name__) if node == node else (_NUMBER, float("-inf"), "nan")
     if isinstance(node, str):
         return _TEXT, node
     if node is None:
@@ -152,30 +118,28 @@ def sort_key(side: Side, value: Any, depth: int = DEEPEST_KEY) -> Tuple[Any, ...
 
 
 def _plain_state(side: Side, node: Dict[str, Any]) -> List[Any]:
-    """Return the plain attributes of an object, and a mark for each other one."""
-    keys = []
+    """Return the plain attributes of an object, and a mark for each other one, and for its content."""
+    keys = [("", (_OTHER, ""))] if "base" in node else []
     for name, part in sorted(node["state"].items()):
-        plain = side.plain(side.open(part))
+        plain = plain_value(side, side.open(part))
         is_plain = plain is None or isinstance(plain, (bool, int, float, str))
         keys.append((name, sort_key(side, part, 0) if is_plain else (_OTHER, "")))
     return keys
 
 
+def is_telling(key: Any) -> bool:
+    """Tell whether a key tells a value from all others, but for rounding."""
+    if isinstance(key, list):
+        return all(map(is_telling, key))
+    if key[0] == _OBJECT:
+        return bool(key[2]) and all(is_telling(part) for _, part in key[2])
+    return key[0] != _OTHER and (key[0] not in (_SEQUENCE, _CALL) or is_telling(key[-1]))
+
+
 def is_exact(key: Any) -> bool:
-    """Tell whether a key says all of its value, and no part of that may have a tolerance."""
+    """Tell whether no value equals that of a key unless its key does."""
     if isinstance(key, list):
         return all(map(is_exact, key))
-    if key[0] in (_COMPLEX, _OTHER):
-        return False
     if key[0] == _NUMBER:
-        return bool(key[2] != "float")
-    if key[0] == _OBJECT:
-        return bool(key[2]) and all(is_exact(part) for _, part in key[2])
-    return key[0] not in (_SEQUENCE, _CALL) or is_exact(key[-1])
-
-
-def has_place(key: Any) -> bool:
-    """Tell whether a key tells a value from all others but for rounding."""
-    if isinstance(key, list):
-        return all(map(has_place, key))
-    return key[0] not in (_OBJECT, _OTHER) and (key[0] not in (_SEQUENCE, _CALL) or has_place(key[-1]))
+        return key[2] not in ("float", "nan")
+    return is_exact(key[-1]) if key[0] in (_SEQUENCE, _CALL) else key[0] in (_TEXT, _NOTHING, _NAME, _BYTES)

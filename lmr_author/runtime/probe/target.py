@@ -13,12 +13,14 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 from . import facts
 from .calling import type_name
 from .checking import load, to_bytes, write_frame
-from .definitions import TargetNotFound, closure_factory
-from .document import DEFAULT_LIMIT, BadDocument, Document
+from .definitions import TargetNotFound
+from .document import BadDocument, Document
+from .functions import closure_factory
 from .instrument import Hook
 from .objects import MAIN, MAIN_STAND_IN, load_file
 from .outcome import Inputs
 from .repeating import repeat
+from .storing import DEFAULT_LIMIT
 
 DONE = write_frame({"kind": "done"})
 """The last message of a child."""
@@ -85,7 +87,7 @@ class ReplayTarget:
             if self.module:
                 module = importlib.import_module(self.module)
             else:
-                module = load_file(MAIN_STAND_IN, self.path, register=True)
+                module = load_file(MAIN_STAND_IN, self.path)
         except KeyboardInterrupt:
             raise
         except TargetNotFound as error:

@@ -7,7 +7,7 @@ import re
 from bisect import bisect
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
-from .compare import describe
+from .comparison import describe
 from .document import Buffer, by_id, parts, tagged
 
 MOST_DESCRIBED, DEEPEST, LONG_TEXT = 40, 3, 40

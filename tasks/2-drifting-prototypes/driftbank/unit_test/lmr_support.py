@@ -14,122 +14,64 @@ import collections
 import contextlib
 import copy
 import copyreg
-import ctypes
 import enum
 import functools
 import importlib
 import importlib.util
 import inspect
+import itertools
 import json
 import logging
 import math
 import os
 import random
 import re
-import shutil
 import struct
 import sys
-import tempfile
 import traceback
 import types
 import warnings
 from contextlib import contextmanager, nullcontext
-from pathlib import PurePath
 from types import CodeType
-from typing import Any, Callable, Dict, FrozenSet, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple, Union, cast
+from typing import Any, Callable, Dict, FrozenSet, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple, cast
 
 
 # probe/document.py
 
 FORMAT = "lmr-recording/2"
-MAX_DEPTH = 200
-"""Deepest nesting of a tree; encoder and reader agree on it."""
+NODE, NODES, PAIRS, STATE = "node", "nodes", "pairs", "state"
+"""Kinds of fields with nodes in them: one, a list, a list of pairs, one for each attribute."""
+TEXT, FLAG, INTS, NAMES, DATA = "text", "flag", "ints", "names", "data"
+"""Kinds of the others."""
 
 
-class Kind(NamedTuple):
-    """What a field of a node holds.
-
-    Attributes:
-        fits: whether a value is of this kind; whoever writes a hostile document chooses it.
-        steps: field's name and value → the nodes in it, each with the step of the path that leads there.
-    """
-
-    fits: Callable[[Any], bool]
-    steps: Callable[[str, Any], Iterable[Tuple[str, Any]]] = lambda name, value: ()
-
-
-def _are_pairs(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in value)
-
-
-def _are_sizes(value: Any) -> bool:
-    return isinstance(value, list) and all(type(size) is int and 0 <= size < 2**48 for size in value)
-
-
-def _pair_steps(name: str, pairs: Any) -> Iterator[Tuple[str, Any]]:
-    for index, (key, value) in enumerate(pairs):
-        if isinstance(key, (dict, list)):
-            yield "<key %d>" % index, key
-        yield key_text(key, index), value
-
-
-NODE = Kind(lambda value: True, lambda name, node: [("" if name == "base" else "." + name, node)])
-NODES = Kind(
-    lambda value: isinstance(value, list),
-    lambda name, nodes: [("[%d]" % index, node) for index, node in enumerate(nodes)],
-)
-PAIRS = Kind(_are_pairs, _pair_steps)
-STATE = Kind(
-    lambda value: isinstance(value, dict),
-    lambda name, state: [("." + attribute, node) for attribute, node in state.items()],
-)
-TEXT = Kind(lambda value: isinstance(value, str))
-FLAG = Kind(lambda value: isinstance(value, bool))
-INTS = Kind(_are_sizes)
-DATA = Kind(lambda value: True)
-
-
-class Field(NamedTuple):
-    """A field of a node. ``required``: no node of its tag is without it."""
-
-    name: str
-    kind: Kind
-    required: bool = True
-
-
-def _fields(**kinds: Kind) -> Tuple[Field, ...]:
-    return tuple(Field(name, kind) for name, kind in kinds.items())
-
-
-def _optional(**kinds: Kind) -> Tuple[Field, ...]:
-    return tuple(Field(name, kind, required=False) for name, kind in kinds.items())
-
-
-_ARRAY = _fields(dtype=TEXT, shape=INTS) + _optional(data=DATA, file=TEXT)
-FIELDS: Dict[str, Tuple[Field, ...]] = {
-    "ref": (),
-    "list": _fields(v=NODES),
-    "tuple": _fields(v=NODES),
-    "set": _fields(v=NODES),
-    "frozenset": _fields(v=NODES),
-    "dict": _fields(v=PAIRS),
-    "bytes": _fields(v=TEXT),
-    "bytearray": _fields(v=TEXT),
-    "complex": _fields(v=DATA),
-    "tensor": _ARRAY + _optional(requires_grad=FLAG, leaf=FLAG, cls=TEXT, grad=NODE, attrs=STATE),
-    "array": _ARRAY + _optional(cls=TEXT),
+_ARRAY = {"dtype": TEXT, "shape": INTS, "data": DATA, "file": TEXT}
+FIELDS: Dict[str, Dict[str, str]] = {
+    "ref": {},
+    "list": {"v": NODES},
+    "tuple": {"v": NODES},
+    "set": {"v": NODES},
+    "frozenset": {"v": NODES},
+    "dict": {"v": PAIRS},
+    "bytes": {"v": TEXT},
+    "bytearray": {"v": TEXT},
+    "complex": {"v": DATA},
+    "tensor": {**_ARRAY, "requires_grad": FLAG, "leaf": FLAG, "cls": TEXT, "grad": NODE, "attrs": STATE},
+    "array": {**_ARRAY, "cls": TEXT},
     "scalar": _ARRAY,
-    "objects": _fields(shape=INTS, v=NODES),
-    "table": _fields(columns=NODE, index=NODE, v=NODES),
-    "name": _fields(v=TEXT),
-    "namedtuple": _fields(cls=TEXT, v=STATE),
-    "object": _fields(cls=TEXT, state=STATE) + _optional(base=NODE),
-    "call": _fields(call=NODE, args=NODES) + _optional(state=NODE, items=NODES, pairs=PAIRS),
-    "make": _fields(kind=TEXT, args=NODES),
-    "fixture": _fields(v=TEXT),
-    "omitted": (),
+    "objects": {"shape": INTS, "v": NODES},
+    "structured": {"layout": DATA, "shape": INTS, "v": STATE, "cls": TEXT},
+    "sparse": {"layout": TEXT, "shape": INTS, "places": NODE, "numbers": NODE, "coalesced": FLAG},
+    "table": {"columns": NODE, "index": NODE, "v": NODES},
+    "name": {"v": TEXT},
+    "namedtuple": {"cls": TEXT, "v": STATE},
+    "object": {"cls": TEXT, "base": NODE, "state": STATE, "lazy": NAMES},
+    "call": {"call": NODE, "args": NODES, "state": NODE, "items": NODES, "pairs": PAIRS},
+    "make": {"kind": TEXT, "args": NODES},
+    "fixture": {"v": TEXT},
+    "omitted": {},
 }
-"""Tag → its fields, in the order in which their nodes are walked."""
+"""Tag → its fields and their kinds, in the order in which their nodes are walked."""
 
 NPY_TYPES = {
     "bool": "|b1", "uint8": "|u1", "int8": "|i1", "int16": "<i2", "uint16": "<u2", "int32": "<i4", "uint32": "<u4",
@@ -151,6 +93,10 @@ class BadDocument(Exception):
         super().__init__("%s: %s" % (part, message) if part else message)
 
 
+class Refused(Exception):
+    """A value that cannot be written."""
+
+
 class Buffer(NamedTuple):
     """Numbers of one type, little-endian and in C order. ``descr``: their type as ``.npy`` files have it."""
 
@@ -159,26 +105,16 @@ class Buffer(NamedTuple):
     data: bytes
 
 
-class Omitted(NamedTuple):
-    """A part that was left out of an object's state: where, what it was, what to do about it."""
-
-    path: str
-    type: str
-    advice: str
-
-
 class Document:
     """A value as a JSON tree and buffers (by name), with a list of the parts that were left out."""
 
-    def __init__(self, tree: Any, buffers: Dict[str, Buffer], omitted: Tuple[Omitted, ...] = ()) -> None:
-        self.tree = tree
-        self.buffers = buffers
-        self.omitted = omitted
+    def __init__(self, tree: Any, buffers: Dict[str, Buffer], omitted: Tuple[Any, ...] = ()) -> None:
+        self.tree, self.buffers, self.omitted = tree, buffers, omitted
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all buffers together."""
-        return sum(len(buffer.data) for buffer in self.buffers.values())
+
+def is_complex(dtype: str) -> bool:
+    """Tell whether numbers of a type are written as pairs: real and imaginary part."""
+    return dtype.startswith("complex")
 
 
 def tagged(node: Any) -> Any:
@@ -206,9 +142,24 @@ def key_text(key: Any, index: int) -> str:
 def parts(node: Any) -> Iterator[Tuple[str, Any]]:
     """Yield a node's sub-nodes as (step of the path, sub-node), keys of pairs included."""
     node = tagged(node)
-    for field in FIELDS[node["$"]] if isinstance(node, dict) else ():
-        if field.name in node:
-            yield from field.kind.steps(field.name, node[field.name])
+    for name, kind in FIELDS[node["$"]].items() if isinstance(node, dict) else ():
+        if name in node:
+            yield from steps(name, kind, node[name])
+
+
+def steps(name: str, kind: str, value: Any) -> Iterator[Tuple[str, Any]]:
+    """Yield the nodes in a field, each with the step of the path that leads there."""
+    if kind == NODE:
+        yield "" if name == "base" else "." + name, value
+    elif kind == NODES:
+        yield from (("[%d]" % index, node) for index, node in enumerate(value))
+    elif kind == STATE:
+        yield from (("." + attribute, node) for attribute, node in value.items())
+    elif kind == PAIRS:
+        for index, (key, node) in enumerate(value):
+            if isinstance(key, (dict, list)):
+                yield "<key %d>" % index, key
+            yield key_text(key, index), node
 
 
 def walk(tree: Any) -> Iterator[Tuple[str, Any]]:
@@ -228,106 +179,33 @@ def by_id(tree: Any) -> Dict[int, Any]:
     return {node["id"]: node for node in nodes if "id" in node}
 
 
-def dump(document: Document, folder: str, stem: str) -> None:
-    """Write ``<stem>.json`` and, for each large array, ``<stem>.<n>.npy``."""
-    base = os.path.join(str(folder), stem)
-    for name, buffer in document.buffers.items():
-        with open("%s.%s.npy" % (base, name), "wb") as file:
-            file.write(write_npy(buffer))
-    header = {
-        "format": FORMAT,
-        "omitted": [list(omission) for omission in document.omitted],
-        "values": document.tree,
-    }
-    with open(base + ".json", "w", encoding="ascii") as text:
-        text.write(pretty(header) + "\n")
-
-
-def pretty(value: Any, indent: str = "") -> str:
-    """Format JSON for people: whatever fits into a line is one line."""
-    text = json.dumps(value)
-    if len(text) + len(indent) <= 110 or not isinstance(value, (dict, list)):
-        return text
-    inner = indent + " "
-    if isinstance(value, list) and not any(isinstance(part, (dict, list)) for part in value):
-        # Lines are broken between items only: a blank inside of a text stays what it is.
-        rows, row = [], inner
-        for part in value:
-            word = json.dumps(part) + ", "
-            if len(row) + len(word) > 110 and row != inner:
-                rows.append(row)
-                row = inner
-            row += word
-        return "[\n%s\n%s]" % ("\n".join([*(part.rstrip() for part in rows), row[:-2]]), indent)
-    if isinstance(value, list):
-        lines = [inner + pretty(part, inner) for part in value]
-    else:
-        lines = ["%s%s: %s" % (inner, json.dumps(key), pretty(part, inner)) for key, part in value.items()]
-    opening, closing = "[]" if isinstance(value, list) else "{}"
-    return "%s\n%s\n%s%s" % (opening, ",\n".join(lines), indent, closing)
-
-
-def read_file(path: str) -> bytes:
-    """Return a file's bytes. Raises BadDocument."""
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError as error:
-        raise BadDocument("cannot read %s: %s" % (os.path.basename(path), error.strerror)) from error
-
-
 def read(folder: str, stem: str) -> Document:
-    """Read a document that :func:`dump` wrote; :func:`.checking.load` checks it, too. Raises BadDocument."""
+    """Read a document of our own; one that strangers may have written, :func:`.checking.load` reads."""
     base = os.path.join(str(folder), stem)
-    header = parse_json(read_file(base + ".json"))
-    if header.get("format") != FORMAT:
-        raise BadDocument("the format is %.40r, not %s" % (header.get("format"), FORMAT))
+    with open(base + ".json", encoding="utf-8") as text:
+        header = json.load(text)
+    if header["format"] != FORMAT:
+        raise BadDocument("the format is %.40r, not %s" % (header["format"], FORMAT))
     buffers = {}
-    try:
-        for _, node in walk(header.get("values")):
-            if isinstance(node, dict) and "$" in node and "file" in node:
-                name = node["file"]
-                if not (isinstance(name, str) and name.isdigit()):
-                    raise BadDocument("not the name of a file: %.60r" % (name,))
-                buffers[name] = read_npy(read_file("%s.%s.npy" % (base, name)))
-        omitted = tuple(Omitted(*omission) for omission in header["omitted"])
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BadDocument("not a tree: %s" % error) from error
-    return Document(header.get("values"), buffers, omitted)
-
-
-def parse_json(data: bytes) -> Dict[str, Any]:
-    """Parse a JSON object. Raises BadDocument."""
-    try:
-        header = json.loads(data.decode("utf-8"))
-    except (ValueError, RecursionError, MemoryError) as error:
-        raise BadDocument("not JSON: %s" % error) from error
-    if not isinstance(header, dict):
-        raise BadDocument("no JSON object")
-    return header
-
-
-def write_npy(buffer: Buffer) -> bytes:
-    """Return the bytes of a ``.npy`` file, version 1.0. By hand: an environment with PyTorch need not have numpy."""
-    text = "{'descr': %r, 'fortran_order': False, 'shape': %r, }" % (buffer.descr, tuple(buffer.shape))
-    raw = text.encode("latin1")
-    raw += b" " * (-(len(raw) + 11) % 64) + b"\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(raw)) + raw + buffer.data
+    for _, node in walk(header["values"]):
+        if isinstance(node, dict) and "$" in node and "file" in node:
+            name = node["file"]
+            if not (isinstance(name, str) and name.isdigit()):
+                raise BadDocument("not the name of a file: %.60r" % (name,))
+            with open("%s.%s.npy" % (base, name), "rb") as file:
+                buffers[name] = read_npy(file.read())
+    return Document(header["values"], buffers, header["omitted"])
 
 
 def read_npy(data: bytes) -> Buffer:
-    """Read a ``.npy`` file as :func:`write_npy` makes it. Raises BadDocument."""
-    size = struct.unpack("<H", data[8:10])[0] if data[:8] == b"\x93NUMPY\x01\x00" and len(data) > 10 else -1
-    if not 0 <= size <= len(data) - 10:
+    """Read a ``.npy`` file of version 1.0. By hand: reading one must not run anything, nor import numpy."""
+    if data[:8] != b"\x93NUMPY\x01\x00":
         raise BadDocument("not a .npy file")
-    try:
-        header = ast.literal_eval(data[10 : 10 + size].decode("latin1").strip())
-        descr, shape, fortran = header["descr"], tuple(header["shape"]), header["fortran_order"]
-    except (ValueError, SyntaxError, KeyError, TypeError, MemoryError, RecursionError) as error:
-        raise BadDocument("not a .npy header") from error
-    if fortran is not False or not all(type(size) is int and 0 <= size < 2**48 for size in shape):
+    (size,) = struct.unpack("<H", data[8:10])
+    header = ast.literal_eval(data[10 : 10 + size].decode("latin1").strip())
+    if header["fortran_order"] is not False:
         raise BadDocument("a .npy file that is not in C order")
-    return Buffer(str(descr), shape, data[10 + size :])
+    return Buffer(header["descr"], tuple(header["shape"]), data[10 + size :])
 
 
 # probe/objects.py
@@ -349,15 +227,10 @@ _HOMES = (
 
 _MARKS = {"torch": "Tensor", "numpy": "ndarray", "pandas": "DataFrame"}
 
-aliases: Dict[str, str] = {}
-"""Name a module runs under → name it is recorded by (``python -m pkg.train``: ``__main__`` → it)."""
-hidden: Set[str] = set()
-"""Modules whose classes and functions cannot be found again: a driver outside the repository."""
-
-
-first_path: Optional[List[str]] = None
-"""The repository, and ``sys.path`` as it was before anything of it ran; None where that does not matter."""
-_importable: Dict[str, bool] = {}
+aliases: Dict[str, str] = {MAIN_STAND_IN: MAIN}
+"""Name a module runs under → name it is recorded by."""
+is_lasting: Callable[[str], bool] = lambda home: True  # noqa: E731 (another takes its place)
+"""Tells whether a module can be imported again where a call is replayed; a recorder sets it (:mod:`.lasting`)."""
 
 
 def library(name: str) -> Any:
@@ -369,42 +242,33 @@ def library(name: str) -> Any:
     return module if hasattr(module, _MARKS[name]) else None
 
 
-def load_file(name: str, path: str, register: bool = False) -> Any:
-    """Import a file by its path. Raises whatever importing it raises.
-
-    Args:
-        register: list the module in ``sys.modules``, so that its classes can be found by name.
-    """
+def load_file(name: str, path: str) -> Any:
+    """Import a file by its path, so that its classes can be found by name. Raises whatever importing it raises."""
     spec: Any = importlib.util.spec_from_file_location(name, str(path))
     module = importlib.util.module_from_spec(spec)
-    if register:
-        sys.modules[name] = module
+    sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
     except BaseException:
-        if register:
-            del sys.modules[name]
+        del sys.modules[name]
         raise
     return module
 
 
 def load_helper(path: str) -> Any:
-    """Import one of the annotator's files by the name that a driver has for it, ``unit_test.fixtures``, and only once.
-
-    Raises whatever importing it raises.
-    """
+    """Import one of the annotator's files as ``unit_test.fixtures``. Raises whatever importing it raises."""
     path = os.path.realpath(str(path))
     folder, file = os.path.split(path)
     stem = os.path.splitext(file)[0]
     name = "%s.%s" % (HELPERS, stem)
     loaded = sys.modules.get(name)
-    if loaded is not None and os.path.realpath(getattr(loaded, "__file__", None) or "") == path:
+    if loaded is not None and os.path.realpath(str(getattr(loaded, "__file__", ""))) == path:
         return loaded
     package: Any = sys.modules.setdefault(HELPERS, types.ModuleType(HELPERS))
     folders = list(getattr(package, "__path__", ()))
     if folder not in folders:
         package.__path__ = [folder, *folders]
-    module = load_file(name, path, register=True)
+    module = load_file(name, path)
     setattr(package, stem, module)
     return module
 
@@ -431,29 +295,7 @@ def resolve(name: str) -> Any:
 
 def recorded_module(name: str) -> str:
     """Return the name by which a module is recorded."""
-    return MAIN if name == MAIN_STAND_IN else aliases.get(name, name)
-
-
-def is_importable(home: str) -> bool:
-    """Tell whether a module can be imported without what this run did to ``sys.path``, or lies in the repository.
-
-    The code of a model that a hub downloads (``transformers_modules``) can be imported in this run alone.
-    """
-    file = getattr(sys.modules.get(home), "__file__", None)
-    if first_path is None or not isinstance(file, str):
-        return True
-    top = home.partition(".")[0]
-    if top not in _importable:
-        inside = os.path.realpath(file).startswith(first_path[0] + os.sep)
-        later, sys.path[:] = list(sys.path), first_path
-        try:
-            finders = [finder.find_spec for finder in sys.meta_path if hasattr(finder, "find_spec")]
-            _importable[top] = inside or any(find(top, None) is not None for find in finders)
-        except Exception:  # a finder of the repository's own
-            _importable[top] = True
-        finally:
-            sys.path[:] = later
-    return _importable[top]
+    return aliases.get(name, name)
 
 
 def name_of(value: Any, called: Optional[str] = None) -> Optional[str]:
@@ -463,7 +305,9 @@ def name_of(value: Any, called: Optional[str] = None) -> Optional[str]:
         return None
     homes = (getattr(value, "__module__", None), type(value).__module__)
     more = () if isinstance(value, (type, types.FunctionType)) else _HOMES
-    for home in filter(is_importable, (*homes, *more)):
+    for home in (*homes, *more):
+        if not isinstance(home, str) or not is_lasting(home):
+            continue
         for name in (qualname, qualname.rpartition(".")[2]):
             candidate = _look_up(home, name)
             if candidate is value or (isinstance(candidate, types.BuiltinMethodType) and candidate == value):
@@ -471,9 +315,9 @@ def name_of(value: Any, called: Optional[str] = None) -> Optional[str]:
     return None
 
 
-def _look_up(home: Any, qualname: str) -> Any:
+def _look_up(home: str, qualname: str) -> Any:
     """Return the object of a name in a module that is loaded, else None."""
-    value: Any = sys.modules.get(home) if isinstance(home, str) and home not in hidden else None
+    value: Any = sys.modules.get(home)
     for part in qualname.split("."):
         # getattr would make a lazy module import things that the recorded command never needed.
         is_module = isinstance(value, types.ModuleType)
@@ -496,6 +340,49 @@ def is_plain(cls: type) -> bool:
         if base.__base__ is object and not {"__dict__", "__slots__"} & set(base.__dict__):
             return False
     return True
+
+
+def own(cls: type, name: str) -> bool:
+    """Tell whether a class, or one that it derives from, defines a method of pickle's by itself.
+
+    An optimizer of PyTorch says what belongs into a checkpoint, which is less than it is.
+    """
+    return any(
+        name in vars(base)
+        for base in cls.__mro__
+        if base not in _TRANSPARENT
+        and (base.__module__, base.__name__) != ("torch.optim.optimizer", "Optimizer")
+    )
+
+
+def own_state(value: Any) -> Optional[Dict[str, Any]]:
+    """Return an object's attributes, those that its ``__getstate__`` names where it has one of its own.
+
+    None where that returns something else than attributes. Raises whatever it raises.
+    """
+    if not own(type(value), "__getstate__"):
+        return dict(state_of(value))
+    state = value.__getstate__()
+    both = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
+    if not all(part is None or isinstance(part, dict) for part in both):
+        return None
+    attributes = dict(both[0] or {}, **(both[1] or {}))
+    return attributes if all(isinstance(name, str) for name in attributes) else None
+
+
+@functools.lru_cache(maxsize=None)
+def lazy_names(cls: type) -> Tuple[str, ...]:
+    """Return the names of what a class computes when it is first asked for, and keeps under the same name."""
+    names: Dict[str, bool] = {}
+    for base in cls.__mro__:
+        for name, member in vars(base).items():
+            names.setdefault(name, isinstance(getattr(type(member), "__get__", None), types.FunctionType))
+            if isinstance(member, _BINDING) or hasattr(type(member), "__set__"):
+                names[name] = False
+    return tuple(sorted(name for name, is_lazy in names.items() if is_lazy))
+
+
+_BINDING = (types.FunctionType, classmethod, staticmethod, functools.partialmethod, type)
 
 
 def content_type(cls: type) -> Optional[type]:
@@ -565,7 +452,7 @@ def fill_object(value: Any, content: Any) -> None:
 # probe/calling.py
 
 CLOSURE, GLOBAL, MODE, RANDOM = "@closure ", "@global ", "@mode", "@random"
-GRADIENTS, ITEMS, FILES = "@gradients", "@items", "@files"
+GRADIENTS, ITEMS = "@gradients", "@items"
 """Parts of the inputs beside the arguments; the first two begin the name of a free variable, of a global."""
 VALUE, RAISED, EXHAUSTED, RETURNED = "value", "@raised", "@exhausted", "@returned"
 """Parts of the outcome; a generator's value is the list of its items."""
@@ -577,52 +464,13 @@ DEEPEST = 8
 """Nesting of containers below which no tensor is looked for."""
 
 
-class Setting(NamedTuple):
-    """The parts of recorded inputs that are neither arguments nor free variables."""
-
-    modes: Optional[Dict[str, Any]]
-    states: Dict[str, Any]
-    gradients: bool
-    most: int
-    files: Optional[List[str]]
-
-
-def take_setting(inputs: Dict[str, Any]) -> Setting:
-    """Remove the setting of a call from its inputs, and return it."""
-    modes, states = inputs.pop(MODE, None), inputs.pop(RANDOM, {})
-    return Setting(
-        modes,
-        states,
-        inputs.pop(GRADIENTS, False) is True,
-        inputs.pop(ITEMS, ITEM_LIMIT),
-        inputs.pop(FILES, None),
-    )
-
-
-def free_variables(inputs: Dict[str, Any]) -> Dict[str, Any]:
-    """Return the free variables among some inputs, by their own names."""
-    return {name[len(CLOSURE) :]: value for name, value in inputs.items() if name.startswith(CLOSURE)}
-
-
-def globals_of(function: Any, names: Iterable[str]) -> Dict[str, Any]:
-    """Return those of some globals that are set, as ``{"@global args": value}``."""
-    space = inspect.unwrap(function).__globals__
-    return {GLOBAL + name: space[name] for name in names if name in space}
-
-
-def set_globals(function: Any, inputs: Dict[str, Any]) -> None:
-    """Set the globals among some inputs in the module of a function."""
-    space = inspect.unwrap(function).__globals__
-    space.update({name[len(GLOBAL) :]: value for name, value in inputs.items() if name.startswith(GLOBAL)})
-
-
-def bind(function: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Dict[str, Any]:
-    """Return arguments by parameter name, in order; no defaults. Raises TypeError as the call would."""
-    return dict(inspect.signature(function).bind(*args, **kwargs).arguments)
+def with_prefix(inputs: Dict[str, Any], prefix: str) -> Dict[str, Any]:
+    """Return the inputs whose names begin with a prefix, by their names without it."""
+    return {name[len(prefix) :]: value for name, value in inputs.items() if name.startswith(prefix)}
 
 
 def unbind(function: Callable[..., Any], inputs: Dict[str, Any]) -> Tuple[Tuple[Any, ...], Dict[str, Any]]:
-    """Reverse :func:`bind`. Raises TypeError when the function has no such parameters."""
+    """Return arguments for a call. Raises TypeError when the function has no such parameters."""
     signature = inspect.signature(function)
     arguments = {name: value for name, value in inputs.items() if name[:1] != "@"}
     unknown = [name for name in arguments if name not in signature.parameters]
@@ -669,28 +517,6 @@ def call(function: Any, args: Any, kwargs: Any, most: int, keep: Callable[[Any],
     return {VALUE: yielded, EXHAUSTED: False}
 
 
-def mode() -> Dict[str, Any]:
-    """Return torch's modes that change what a call does, where they are not the usual ones."""
-    torch = library("torch")
-    if torch is None:
-        return {}
-    modes = {
-        "grad": torch.is_grad_enabled(),
-        "dtype": str(torch.get_default_dtype()).rpartition(".")[2],
-        "group": _in_group_of_one(torch),
-    }
-    usual = {"grad": True, "dtype": "float32", "group": False}
-    return {name: value for name, value in modes.items() if value != usual[name]}
-
-
-def _in_group_of_one(torch: Any) -> bool:
-    """Tell whether this process is a group of its own, as a script for several is when it runs alone."""
-    distributed = getattr(torch, "distributed", None)
-    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
-        return False
-    return bool(distributed.get_world_size() == 1)
-
-
 @contextmanager
 def _group_of_one(torch: Any) -> Iterator[None]:
     """Be a process group of one, for code that gathers or reduces; it needs no network."""
@@ -713,26 +539,16 @@ def applied(modes: Optional[Dict[str, Any]]) -> Iterator[None]:
     before = torch.get_default_dtype(), torch.is_grad_enabled()
     torch.set_default_dtype(getattr(torch, modes.get("dtype", "float32")))
     torch.set_grad_enabled(modes.get("grad", True))
+    autocast = nullcontext()
+    if modes.get("autocast"):
+        autocast = torch.autocast("cpu", dtype=getattr(torch, modes["autocast"]))
     alone = modes.get("group") and not torch.distributed.is_initialized()
     try:
-        with _group_of_one(torch) if alone else nullcontext():
+        with _group_of_one(torch) if alone else nullcontext(), autocast:
             yield
     finally:
         torch.set_grad_enabled(before[1])
         torch.set_default_dtype(before[0])
-
-
-def random_states() -> Dict[str, Any]:
-    """Return the state of each random generator that is loaded, comparable with ``==``. CUDA's are left out."""
-    states: Dict[str, Any] = {"python": random.getstate()}
-    numpy, torch = library("numpy"), library("torch")
-    if numpy is not None:
-        kind, keys, position, has_gauss, gauss = numpy.random.get_state()
-        states["numpy"] = (kind, keys.tobytes(), int(position), int(has_gauss), float(gauss))
-    if torch is not None:
-        state = torch.get_rng_state()
-        states["torch"] = bytes(state.numpy().tobytes()) if numpy is not None else bytes(state.tolist())
-    return states
 
 
 def restore_random(states: Dict[str, Any]) -> None:
@@ -861,6 +677,140 @@ def _steps(torch: Any, value: Any) -> List[Tuple[str, Any]]:
     return [("." + name, part) for name, part in attributes.items()]
 
 
+# probe/arrays.py
+
+FLOATS = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
+
+
+def is_floating(dtype: str) -> bool:
+    """Tell whether numbers of a type may have a tolerance: also those of another byte order, or longer."""
+    return dtype in FLOATS or dtype[:2] in ("<f", ">f", "<c", ">c")
+
+
+def native(dtype: str) -> str:
+    """Return the name of an element type, whatever the order of its bytes."""
+    return _NATIVE.get(dtype[1:], dtype[1:]) if dtype[:1] == ">" else dtype
+
+
+_NATIVE = {"f2": "float16", "f4": "float32", "f8": "float64", "c8": "complex64", "c16": "complex128"}
+_NATIVE.update(
+    {"%s%d" % (kind[0], size): kind + str(8 * size) for kind in ("int", "uint") for size in (2, 4, 8)}
+)
+
+
+class Spread(NamedTuple):
+    """The distance between repeated runs at a leaf."""
+
+    max_abs: float = 0.0
+    max_rel: float = 0.0
+
+
+def dtype_of(node: Any) -> str:
+    """Return the element type of a numeric leaf; "" for no leaf."""
+    if isinstance(node, float):
+        return "float64"
+    if not isinstance(node, dict):
+        return ""
+    return "complex128" if node.get("$") == "complex" else str(node.get("dtype", ""))
+
+
+def numbers(document: Document, node: Any) -> Any:
+    """Return the numbers of a leaf as an array of numpy. Raises BadDocument."""
+    import numpy
+
+    try:
+        if isinstance(node, float):
+            return numpy.float64(node)
+        if node["$"] == "complex":
+            return numpy.complex128(complex(*node["v"]))
+        kind = node["dtype"]
+        if "data" in node:
+            dtype = "float32" if kind == "bfloat16" else "float64" if is_complex(kind) else kind
+            with numpy.errstate(over="ignore"):  # a hostile document: its number becomes infinite
+                value = numpy.array(node["data"], dtype)
+                value = value.view("complex128").astype(kind) if is_complex(kind) else value
+                return value.reshape(node["shape"])
+        buffer = document.buffers[node["file"]]
+        flat = numpy.frombuffer(buffer.data, buffer.descr) if buffer.data else numpy.zeros(0, buffer.descr)
+        value = flat.reshape(buffer.shape)
+        return (value.astype("<u2").astype("<u4") << 16).view("<f4") if kind == "bfloat16" else value
+    except (ValueError, TypeError, KeyError, OverflowError, SyntaxError) as error:
+        raise BadDocument("invalid numbers: %s" % error) from error
+
+
+_BEYOND = Spread(math.inf, math.inf)
+"""The distance of what no tolerance would make equal, as of NaN or an infinity."""
+
+
+def scalar_mismatch(e: Any, a: Any, rtol: float, atol: float) -> Optional[Tuple[str, Spread]]:
+    """Compare two floats or complex numbers, as :func:`array_mismatch` does arrays."""
+    distance = _BEYOND
+    if e == a or (e != e and a != a):
+        return None
+    if cmath.isfinite(e) and cmath.isfinite(a):
+        if abs(a - e) <= atol + rtol * abs(e):
+            return None
+        distance = Spread(abs(a - e), abs(a - e) / abs(e) if e else math.inf)
+    return "expected %r, got %r" % (e, a), distance
+
+
+def array_mismatch(e: Any, a: Any, floating: bool, rtol: float, atol: float) -> Optional[Tuple[str, Spread]]:
+    """Compare arrays; returns None when they agree, else a text and the largest distance.
+
+    NaN agrees with NaN only, and an infinity with the same infinity only.
+    """
+    import numpy
+
+    if not floating:
+        wrong = (e != a) & ((e == e) | (a == a))  # no time is not itself either
+        return (_first(e, a, wrong), _BEYOND) if wrong.any() else None
+    with numpy.errstate(all="ignore"):
+        # In double precision, so that no type's own rounding decides, here or in a test that is shipped.
+        e, a = (side.astype("c16" if side.dtype.kind == "c" else "f8") for side in (e, a))
+        same = (e == a) | (numpy.isnan(e) & numpy.isnan(a))
+        finite = numpy.isfinite(e) & numpy.isfinite(a)
+        error, scale = abs(a - e), abs(e)
+        wrong = ~same & ~(finite & (error <= atol + rtol * scale))
+        if not wrong.any():
+            return None
+        distance = _BEYOND
+        if not (wrong & ~finite).any():
+            counted = finite & ~same
+            relative = numpy.where(scale > 0, error / scale, math.inf)
+            distance = Spread(float(error[counted].max()), float(relative[counted].max()))
+    return _first(e, a, wrong), distance
+
+
+def aligned(e_places: Any, e_numbers: Any, a_places: Any, a_numbers: Any) -> Tuple[Any, Any]:
+    """Return the numbers of two sparse matrices at the places where one of them has some. Raises BadDocument."""
+    import numpy
+
+    for places, values in ((e_places, e_numbers), (a_places, a_numbers)):
+        if places.ndim != 2 or values.ndim < 1 or places.shape[1] != values.shape[0]:
+            raise BadDocument("a sparse matrix whose places are not its numbers'")
+    if e_places.shape[0] != a_places.shape[0] or e_numbers.shape[1:] != a_numbers.shape[1:]:
+        raise BadDocument("a sparse matrix of another form")
+    both = numpy.concatenate([e_places, a_places], axis=1)
+    unique, inverse = numpy.unique(both, axis=1, return_inverse=True)
+    inverse, count, results = inverse.reshape(-1), e_places.shape[1], []
+    for values, into in ((e_numbers, inverse[:count]), (a_numbers, inverse[count:])):
+        total = numpy.zeros((unique.shape[1], *values.shape[1:]), values.dtype)
+        numpy.add.at(total, into, values)
+        results.append(total)
+    return results[0], results[1]
+
+
+def _first(e: Any, a: Any, wrong: Any) -> str:
+    """Say how many elements differ, and show the first with its place."""
+    import numpy
+
+    if not wrong.shape:
+        return "expected %r, got %r" % (e.item(), a.item())
+    index = tuple(map(int, numpy.argwhere(wrong)[0]))
+    count = "%d of %d elements differ" % (wrong.sum(), wrong.size)
+    return "%s; first at %s: expected %r, got %r" % (count, list(index), e[index].item(), a[index].item())
+
+
 # probe/decoding.py
 
 class OmittedPart:
@@ -879,7 +829,7 @@ class Decoder:
     """Rebuilds one document. ``build``: fixture's name → its object."""
 
     def __init__(self, document: Document, build: Optional[Callable[[str], Any]] = None) -> None:
-        self.buffers, self.build = document.buffers, build
+        self.document, self.build = document, build
         self.values: Dict[int, Any] = {}
         self.path = ""
         """The part that is being rebuilt."""
@@ -941,15 +891,7 @@ class Decoder:
     def _tensor(self, node: Dict[str, Any]) -> Any:
         import torch
 
-        dtype, shape = getattr(torch, node["dtype"]), tuple(node["shape"])
-        if "data" in node:
-            value = torch.tensor(node["data"], dtype=dtype).reshape(shape)
-        else:
-            data = self.buffers[node["file"]].data
-            value = torch.empty(shape, dtype=dtype)
-            if len(data) != value.numel() * value.element_size():
-                raise ValueError("%d bytes for a tensor of %s" % (len(data), node["shape"]))
-            ctypes.memmove(value.data_ptr(), data, len(data))
+        value = torch.from_numpy(numbers(self.document, node).copy()).to(getattr(torch, node["dtype"]))
         needs = node.get("requires_grad", False)
         if "cls" in node and issubclass(self._class(node), torch.nn.Parameter):
             value = torch.Tensor._make_subclass(self._class(node), value, needs)
@@ -966,17 +908,33 @@ class Decoder:
     def _array(self, node: Dict[str, Any]) -> Any:
         import numpy
 
-        dtype = numpy.dtype(node["dtype"])
-        if dtype.hasobject:
+        if numpy.dtype(node["dtype"]).hasobject:
             raise ValueError("an array of objects as raw data")
-        shape = tuple(node["shape"])
-        if "data" in node:
-            value = numpy.array(node["data"], dtype).reshape(shape)
-        elif dtype.itemsize and self.buffers[node["file"]].data:
-            value = numpy.frombuffer(self.buffers[node["file"]].data, dtype).reshape(shape).copy()
-        else:
-            value = numpy.zeros(shape, dtype)
+        value = numbers(self.document, node).copy()
         return value.view(numpy.matrix) if node.get("cls") == "matrix" else value
+
+    def _structured(self, node: Dict[str, Any]) -> Any:
+        import numpy
+
+        value = self._remember(node, numpy.zeros(tuple(node["shape"]), _dtype(numpy, node["layout"])))
+        for name, part in node["v"].items():
+            value[name] = self.below("." + name, part)
+        if node.get("cls") == "recarray":
+            return value.view(numpy.recarray)
+        return value[()] if node.get("cls") == "scalar" else value
+
+    def _sparse(self, node: Dict[str, Any]) -> Any:
+        places, values, shape = self.node(node["places"]), self.node(node["numbers"]), tuple(node["shape"])
+        if not node["layout"].startswith("sparse_"):
+            coo = _library("scipy.sparse").coo_matrix((values, tuple(places)), shape)
+            return resolve(node["layout"])(coo)
+        torch = _library("torch")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of PyTorch, about checks and beta versions
+            value = torch.sparse_coo_tensor(places, values, shape)
+            if node.get("coalesced"):
+                value = value._coalesced_(True)
+            return value if node["layout"] == "sparse_coo" else getattr(value, "to_" + node["layout"])()
 
     def _objects(self, node: Dict[str, Any]) -> Any:
         import numpy
@@ -989,8 +947,8 @@ class Decoder:
     def _table(self, node: Dict[str, Any]) -> Any:
         import pandas
 
-        index, columns = self.node(node["index"]), self.node(node["columns"])
-        made = [_pandas("series", self.node(column), index, None) for column in node["v"]]
+        columns, index = self.node(node["columns"]), self.node(node["index"])
+        made = [pandas.Series(column, index=index, dtype=column.dtype) for column in self.node(node["v"])]
         table = pandas.DataFrame(dict(enumerate(made)), index=index)
         table.columns = columns
         return table
@@ -1009,7 +967,10 @@ class Decoder:
         state = {name: self.below("." + name, part) for name, part in node["state"].items()}
         if isinstance(value, collections.defaultdict):
             value.default_factory = state.pop("default_factory", None)
-        set_state(value, state)
+        if own(cls, "__getstate__") and hasattr(value, "__setstate__"):
+            value.__setstate__(state)
+        else:
+            set_state(value, state)
         return value
 
     def _call(self, node: Dict[str, Any]) -> Any:
@@ -1027,21 +988,23 @@ class Decoder:
         return value
 
 
+def _dtype(numpy: Any, layout: Any) -> Any:
+    """Return the element type that a structured array was recorded with."""
+    if isinstance(layout, list):
+        return numpy.dtype((_dtype(numpy, layout[0]), tuple(layout[1])))
+    if isinstance(layout, dict):
+        layout = dict(layout, formats=[_dtype(numpy, part) for part in layout["formats"]])
+    return numpy.dtype(layout)
+
+
 def _generator(state: Any) -> Any:
-    result = importlib.import_module("torch").Generator(device="cpu")
+    result = _library("torch").Generator(device="cpu")
     result.set_state(state)
     return result
 
 
-def _pandas(kind: str, values: Any, *args: Any) -> Any:
-    pandas: Any = importlib.import_module("pandas")
-    if kind == "series":
-        return pandas.Series(values, index=args[0], name=args[1], dtype=values.dtype)
-    if kind == "index":
-        return pandas.Index(values, dtype=values.dtype, name=args[0])
-    if kind == "categorical":
-        return pandas.Categorical.from_codes(values, categories=args[0], ordered=args[1])
-    return pandas.array(values, dtype=args[0])
+def _library(name: str) -> Any:
+    return importlib.import_module(name)
 
 
 _SIMPLE: Dict[str, Callable[[Decoder, Dict[str, Any]], Any]] = {
@@ -1057,12 +1020,18 @@ _SIMPLE: Dict[str, Callable[[Decoder, Dict[str, Any]], Any]] = {
 }
 _MAKERS: Dict[str, Callable[..., Any]] = {
     "generator": _generator,
+    "quantized": lambda *args: _library("torch")._make_per_tensor_quantized_tensor(*args[:3]),
     "factory": lambda made: lambda: copy.deepcopy(made),
-    "series": functools.partial(_pandas, "series"),
-    "index": functools.partial(_pandas, "index"),
-    "categorical": functools.partial(_pandas, "categorical"),
-    "column": functools.partial(_pandas, "column"),
+    "series": lambda values, index, name: _library("pandas").Series(
+        values, index=index, dtype=values.dtype, name=name
+    ),
+    "index": lambda values, name: _library("pandas").Index(values, dtype=values.dtype, name=name),
+    "range": lambda *args: _library("pandas").RangeIndex(*args[:3], name=args[3]),
+    "levels": lambda levels, names: _library("pandas").MultiIndex.from_arrays(levels, names=names),
+    "categorical": lambda codes, *more: _library("pandas").Categorical.from_codes(codes, *more),
+    "column": lambda values, dtype: _library("pandas").array(values, dtype=dtype),
 }
+"""Kind of a ``make`` → the function that makes it of its arguments."""
 
 
 def decode(document: Document, build: Optional[Callable[[str], Any]] = None) -> Any:
@@ -1080,636 +1049,501 @@ def decode(document: Document, build: Optional[Callable[[str], Any]] = None) -> 
         raise BadDocument("%s: %s" % (type(error).__name__, error), decoder.path) from error
 
 
-# probe/encoding.py
+# probe/looking.py
 
-DEFAULT_LIMIT = 256 * 1024 * 1024
-"""Largest document by default (bytes)."""
-MOST_INLINE = 200
-"""Largest array (elements) that is written into the tree, for people to read; larger ones get a file of their own."""
 ITERATOR = "an iterator can be read only once; pass a list, or move the loop out of the function"
+ASYNC = "an async generator is read by whoever awaits it; choose a function that returns its items, or that reads it"
 LOCAL = "it has no importable name; define it at the top level of a module of the repository"
 MADE = "it was made while the command ran; leave it out (None), or pass one that a module of the repository defines"
-_NODE_BYTES = 6
-"""Size of a container's item as text, about, beside its own data."""
-_PART = re.compile(r"[^.\[]*(?:[.\[][^.\[]*)?")
-"""The first two steps of a path: an argument and its attribute or item."""
+DENSE = "only dense, COO, CSR and CSC tensors of plain numbers can be stored"
+PLAIN_ARRAYS = "only plain arrays can be stored; pass numpy.asarray(…) or its parts"
+MOST_BITS = 4096
+"""Size of an integer that JSON can hold for every reader."""
+
 _REBUILT = (collections.defaultdict, collections.OrderedDict, functools.partial)
 """Classes that are rebuilt as they ask for; an object of a class derived from them is its attributes and content."""
-_INLINE = (
-    "bool", "uint8", "int8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64",
-)  # fmt: skip
-"""Element types whose numbers JSON can hold."""
-
-
-class Unstorable(Exception):
-    """Values that cannot be stored: ``problems`` are (path, type, advice)."""
-
-    def __init__(self, problems: Iterable[Omitted]) -> None:
-        self.problems = tuple(problems)
-        super().__init__("; ".join("%s: cannot store a %s (%s)" % problem for problem in self.problems))
-
-
-class TooLarge(Exception):
-    """A value over the size limit. ``path`` is its largest part; sizes in bytes."""
-
-    def __init__(self, path: str, size: int, limit: int) -> None:
-        self.path, self.size, self.limit = path, size, limit
-        super().__init__("%s: %d bytes, more than the limit of %d" % (path or "value", size, limit))
-
-
-def encode(
-    value: Any,
-    limit: int = DEFAULT_LIMIT,
-    skip: Iterable[str] = (),
-    stands_in: Optional[Callable[[Any, str], Optional[str]]] = None,
-) -> Document:
-    """Copy a value into a document.
-
-    Args:
-        limit: largest size of the result, in bytes.
-        skip: paths of attributes to leave out (they are listed in ``omitted``).
-        stands_in: object and path → the fixture that is recorded in its place, or None.
-
-    Paths start at the value: item ``loss`` of a dictionary is ``loss``, its second item ``loss[1]``. A part that cannot
-    be stored is left out when it is an object's attribute (see ``omitted``); otherwise raises Unstorable with all such
-    parts. Raises TooLarge before large data are copied.
-    """
-    return _Encoder(limit, skip, stands_in).run(value)
-
-
-class _Encoder:
-    def __init__(
-        self, limit: int, skip: Iterable[str], stands_in: Optional[Callable[[Any, str], Optional[str]]]
-    ) -> None:
-        self.limit, self.skip, self.stands_in = limit, frozenset(skip), stands_in
-        self.omitted: List[Omitted] = []
-        self.problems: List[Omitted] = []
-        self.buffers: List[Tuple[Dict[str, Any], Callable[[], Buffer]]] = []
-        self.nodes: Dict[int, Tuple[Dict[str, Any], Any]] = {}
-        """``id`` of an object → its node, and the object, kept so that no other gets its ``id``."""
-        self.ids = self.depth = self.inside = self.size = 0
-        self.sizes: Dict[str, int] = {}
-
-    def run(self, value: Any) -> Document:
-        try:
-            tree = self.node(value, "")
-        except RecursionError:
-            self.problems.append(Omitted("", type(value).__name__, "it is nested too deeply"))
-        if self.problems:
-            raise Unstorable(self.problems)
-        if self.size > self.limit:
-            largest = max(self.sizes, key=lambda part: self.sizes[part]) if self.sizes else ""
-            raise TooLarge(largest, self.sizes.get(largest, self.size), self.limit)
-        buffers: Dict[str, Buffer] = {}
-        for node, copied in self.buffers:
-            node["file"] = str(len(buffers))
-            buffers[node["file"]] = copied()
-        return Document(_abbreviated(tree), buffers, tuple(self.omitted))
-
-    def grow(self, path: str, size: int) -> None:
-        """Count bytes of a part, so that the largest argument or attribute can be named."""
-        self.size += size
-        if size >= 1024:
-            part = _PART.match(path).group()  # type: ignore[union-attr]
-            self.sizes[part] = self.sizes.get(part, 0) + size
-
-    def problem(self, path: str, value: Any, advice: str) -> Dict[str, Any]:
-        """Note a part that cannot be stored; inside an object it is only left out."""
-        kind = type(value)
-        prefix = "" if kind.__module__ == "builtins" else kind.__module__ + "."
-        omissions = self.omitted if self.inside else self.problems
-        omissions.append(Omitted(path, prefix + kind.__qualname__, advice))
-        self.nodes.pop(id(value), None)  # its node is in no tree: nothing may refer to it
-        return {"$": "omitted"}
-
-    def node(self, value: Any, path: str) -> Any:
-        """Return the node of a value."""
-        kind = type(value)
-        if value is None or kind in (bool, float) or (kind is int and value.bit_length() < 4096):
-            return value
-        if kind is str:
-            self.grow(path, len(value))
-            return value
-        fixture = self.stands_in(value, path) if self.stands_in is not None else None
-        if fixture is not None:
-            return {"$": "fixture", "v": fixture}
-        encoded = self.nodes.get(id(value))
-        if encoded is not None:
-            first = encoded[0]
-            if "id" not in first:
-                first["id"] = self.ids
-                self.ids += 1
-            return {"$": "ref", "id": first["id"]}
-        if path in self.skip:
-            return self.problem(path, value, "it is too large; the function does not name it")
-        if self.depth >= MAX_DEPTH // 2 or self.size > 4 * self.limit:
-            return self.problem(path, value, "it is nested too deeply, or has too many parts")
-        self.depth += 1
-        try:
-            return self.compound(value, kind, path)
-        except RecursionError:
-            raise
-        except Exception as error:
-            return self.problem(path, value, "%s: %s" % (type(error).__name__, str(error)[:200]))
-        finally:
-            self.depth -= 1
-
-    def remember(self, value: Any, tag: str, **fields: Any) -> Dict[str, Any]:
-        """Make the node of an object, so that a second encounter becomes a reference."""
-        node = dict({"$": tag}, **fields)
-        self.nodes[id(value)] = node, value
-        return node
-
-    def items(self, value: Iterable[Any], path: str) -> List[Any]:
-        nodes = [self.node(part, join(path, "[%d]" % index)) for index, part in enumerate(value)]
-        self.grow(path, _NODE_BYTES * len(nodes))
-        return nodes
-
-    def pairs(self, value: Iterable[Tuple[Any, Any]], path: str) -> List[List[Any]]:
-        result = []
-        for index, (key, part) in enumerate(value):
-            key_node = self.node(key, join(path, "<key %d>" % index))
-            result.append([key_node, self.node(part, join(path, key_text(key_node, index)))])
-        self.grow(path, 2 * _NODE_BYTES * len(result))
-        return result
-
-    def state(self, attributes: Iterable[Tuple[str, Any]], path: str) -> Dict[str, Any]:
-        """Encode an object's attributes. One that cannot be stored leaves a gap."""
-        self.inside += 1
-        try:
-            return {name: self.node(attribute, join(path, "." + name)) for name, attribute in attributes}
-        finally:
-            self.inside -= 1
-
-    def compound(self, value: Any, kind: type, path: str) -> Any:
-        """Return the node of anything but a plain number or text."""
-        built_in = _BUILT_IN.get(kind)
-        if built_in is not None:
-            return built_in(self, value, path)
-        for encoded_as in (self.torch, self.numpy, self.pandas, self.namedtuple, self.named):
-            node = encoded_as(value, path)
-            if node is not None:
-                return node
-        if hasattr(kind, "__next__") or hasattr(kind, "__anext__"):
-            return self.problem(path, value, ITERATOR)
-        plain = is_plain(kind) and kind not in _REBUILT and not isinstance(value, (enum.Enum, logging.Logger))
-        return self.plain_object(value, kind, path) if plain else self.reduced(value, kind, path)
-
-    def sequence(self, value: Any, path: str) -> Any:
-        node = self.remember(value, type(value).__name__, v=[])
-        node["v"] = self.items(value, path)
-        return node
-
-    def unordered(self, value: Any, path: str) -> Any:
-        node = self.remember(value, type(value).__name__, v=[])
-        node["v"] = self.items(sorted(value, key=_order), path)  # the same order, whatever the hash seed
-        return node
-
-    def dictionary(self, value: Any, path: str) -> Any:
-        node = self.remember(value, "dict", v=[])
-        node["v"] = self.pairs(list(value.items()), path)
-        return node
-
-    def bytes(self, value: Any, path: str) -> Any:
-        self.grow(path, len(value))
-        return self.remember(value, type(value).__name__, v=base64.b64encode(value).decode("ascii"))
-
-    def namedtuple(self, value: Any, path: str) -> Any:
-        """Return the node of a named tuple; None for anything else."""
-        names = getattr(value, "_fields", None) if isinstance(value, tuple) else None
-        cls = name_of(type(value)) if names is not None else None
-        if cls is None:
-            return None
-        node = self.remember(value, "namedtuple", cls=cls, v={})
-        for name, field in zip(type(value)._fields, value):
-            node["v"][name] = self.node(field, join(path, "." + name))
-        return node
-
-    def named(self, value: Any, path: str) -> Any:
-        """Return the node of a module, class or function; None for anything else, also what can only be called."""
-        if isinstance(value, types.ModuleType):
-            return {"$": "name", "v": recorded_module(value.__name__) + ":"}
-        name = name_of(value) if callable(value) else None
-        if name is not None:
-            return {"$": "name", "v": name}
-        if isinstance(value, (type, types.FunctionType)):
-            return self.problem(path, value, LOCAL if isinstance(value, type) else MADE)
-        return None
-
-    def torch(self, value: Any, path: str) -> Any:
-        """Return the node of a tensor or generator; None for anything else. A sparse tensor is reduced."""
-        torch = library("torch")
-        if torch is None:
-            return None
-        if isinstance(value, torch.Generator) and value.device.type == "cpu":
-            node = self.remember(value, "make", kind="generator", args=[])
-            node["args"] = [self.node(value.get_state(), path)]
-            return node
-        if isinstance(value, torch.Tensor) and value.layout is not torch.sparse_coo:
-            return self.tensor(torch, value, path)
-        return None
-
-    def tensor(self, torch: Any, value: Any, path: str) -> Any:
-        dtype = str(value.dtype).rpartition(".")[2]
-        odd = getattr(value, "is_nested", False) or getattr(value, "is_meta", False)
-        if odd or value.layout is not torch.strided or dtype not in NPY_TYPES:
-            return self.problem(path, value, "only dense and COO tensors of plain numbers can be stored")
-        node = self.remember(value, "tensor", dtype=dtype, shape=list(value.shape))
-        if type(value) is not torch.Tensor:
-            node["cls"] = name_of(type(value))
-            if node["cls"] is None:
-                return self.problem(path, value, LOCAL)
-        if value.requires_grad:
-            node["requires_grad"] = True
-        if not value.is_leaf:
-            node["leaf"] = False
-        elif value.grad is not None:
-            node["grad"] = self.node(value.grad, join(path, ".grad"))
-        if getattr(value, "__dict__", None):
-            node["attrs"] = self.state(list(value.__dict__.items()), path)
-        plain = _detached(torch, value)
-        size = plain.numel() * plain.element_size()
-
-        def copied() -> Buffer:
-            dense = plain.cpu().contiguous()
-            data = ctypes.string_at(dense.data_ptr(), size) if size else b""
-            return Buffer(NPY_TYPES[dtype], tuple(plain.shape), data)
-
-        self.grow(path, size)
-        if plain.numel() <= MOST_INLINE and (dtype in _INLINE or dtype == "bfloat16"):
-            node["data"] = _shortened(plain.tolist(), dtype)
-        else:
-            self.buffers.append((node, copied))
-        return node
-
-    def numpy(self, value: Any, path: str) -> Any:
-        """Return the node of an array or scalar; None for anything else."""
-        numpy = library("numpy")
-        if numpy is None or not isinstance(value, (numpy.ndarray, numpy.generic)):
-            return None
-        scalar, dtype = isinstance(value, numpy.generic), value.dtype
-        if dtype.kind == "O" and type(value) is numpy.ndarray:
-            node = self.remember(value, "objects", shape=list(value.shape), v=[])
-            node["v"] = self.items(value.ravel().tolist() if value.ndim else [value.item()], path)
-            return node
-        arrays = (numpy.ndarray, numpy.memmap, numpy.matrix, numpy.recarray)
-        if dtype.hasobject or not (scalar or type(value) in arrays):
-            return self.problem(
-                path, value, "only plain arrays can be stored; pass numpy.asarray(…) or its parts"
-            )
-        if dtype.names or (scalar and dtype.kind in "USVc"):
-            return self.reduced(value, type(value), path)
-        name = dtype.name if dtype.name in _INLINE and dtype.isnative else dtype.str
-        fields = {"dtype": name, "shape": list(value.shape)}
-        node = dict(fields, **{"$": "scalar"}) if scalar else self.remember(value, "array", **fields)
-        if type(value) is numpy.matrix:
-            node["cls"] = "matrix"
-        self.grow(path, value.nbytes)
-        if value.size <= MOST_INLINE and (name in _INLINE or dtype.kind == "U"):
-            node["data"] = _shortened(value.tolist(), name)
-        else:
-            descr, shape = NPY_TYPES.get(name, name), tuple(value.shape)
-            self.buffers.append((node, lambda: Buffer(descr, shape, numpy.asarray(value).tobytes("C"))))
-        return node
-
-    def pandas(self, value: Any, path: str) -> Any:
-        """Return the node of a table, column or index; None for anything else."""
-        pandas = library("pandas")
-        if pandas is None:
-            return None
-        if isinstance(value, pandas.DataFrame):
-            return self.table(value, path)
-        if isinstance(value, pandas.Series):
-            node = self.remember(value, "make", kind="series", args=[])
-            node["args"] = [self.column(value.array, path), *self.items([value.index, value.name], path)]
-            return node
-        if isinstance(value, (pandas.MultiIndex, pandas.RangeIndex)):
-            return self.reduced(value, type(value), path)
-        if isinstance(value, pandas.Index):
-            node = self.remember(value, "make", kind="index", args=[])
-            node["args"] = [self.column(value.array, path), self.node(value.name, path)]
-            return node
-        return self.column(value, path) if isinstance(value, pandas.api.extensions.ExtensionArray) else None
-
-    def table(self, value: Any, path: str) -> Any:
-        node = self.remember(value, "table", columns=None, index=None, v=[])
-        node["columns"] = self.node(value.columns, path + ".columns")
-        node["index"] = self.node(value.index, path + ".index")
-        for index in range(value.shape[1]):
-            array = value.iloc[:, index].array
-            node["v"].append(self.column(array, join(path, "[%d]" % index)))
-        return node
-
-    def column(self, array: Any, path: str) -> Any:
-        pandas: Any = sys.modules["pandas"]
-        wrapped = type(array).__name__ in ("NumpyExtensionArray", "PandasArray")
-        if wrapped or isinstance(array.dtype, sys.modules["numpy"].dtype):
-            return self.node(array.to_numpy(), path)
-        if isinstance(array.dtype, pandas.CategoricalDtype):
-            args = [array.codes.copy(), array.categories, bool(array.ordered)]
-            return {"$": "make", "kind": "categorical", "args": self.items(args, path)}
-        return {"$": "make", "kind": "column", "args": self.items([list(array), str(array.dtype)], path)}
-
-    def plain_object(self, value: Any, kind: type, path: str) -> Any:
-        """Return the node of a plain object: its class, its content where it is a container, its attributes."""
-        name, base = name_of(kind), content_type(kind)
-        if name is None:
-            return self.problem(path, value, "its class %s: %s" % (kind.__qualname__, LOCAL))
-        node = self.remember(value, "object", cls=name, state={})
-        if base in (str, int, float):
-            node["base"] = base(value)
-        elif base is not None:
-            # Past any override of the class.
-            content = (
-                dict.items(value) if base is dict else base.__iter__(value) if base in _ITERATED else value
-            )
-            node["base"] = self.compound(base(content), base, path)
-        if isinstance(value, collections.defaultdict):
-            node["state"]["default_factory"] = self.node(value.default_factory, path)
-        node["state"].update(self.state(state_of(value), path))
-        return node
-
-    def reduced(self, value: Any, kind: type, path: str) -> Any:
-        """Return the node of an object whose state only its own code sees, by what it tells pickle."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                reducer: Any = copyreg.dispatch_table.get(kind)
-                reduction = reducer(value) if reducer else value.__reduce_ex__(2)
-            except Exception as error:
-                advice = "%s; it holds what only this process has" % str(error)[:200]
-                return self.problem(path, value, advice)
-        if isinstance(reduction, str):
-            name = name_of(value, reduction)
-            return {"$": "name", "v": name} if name else self.problem(path, value, LOCAL)
-        node = self.remember(value, "call", call=None, args=[])
-        before, self.inside = len(self.omitted), self.inside + 1
-        try:
-            self.fill_call(node, kind, reduction, path)
-        finally:
-            self.inside -= 1
-        # Here a gap would be passed to the object's own code: it cannot be stored without the part.
-        if len(self.omitted) > before and not self.inside:
-            self.problems.extend(self.omitted[before:])
-        return node
-
-    def fill_call(self, node: Dict[str, Any], kind: type, reduction: Tuple[Any, ...], path: str) -> None:
-        """Add the parts of what ``__reduce_ex__`` returned."""
-        call, arguments, state, elements, pairs = (*reduction, None, None, None)[:5]
-        node["call"] = self.node(call, path)
-        node["args"] = self.arguments(kind, arguments, path)
-        # An exception has an empty __dict__ as soon as somebody asked for it.
-        if state is not None and state != {}:
-            node["state"] = self.node(state, path)
-        if elements is not None:
-            node["items"] = self.items(elements, path)
-        if pairs is not None:
-            node["pairs"] = self.pairs(pairs, path)
-
-    def arguments(self, kind: type, arguments: Tuple[Any, ...], path: str) -> List[Any]:
-        if kind is collections.defaultdict and arguments and name_of(arguments[0]) is None:
-            # A factory without a name, such as a lambda, is known by what it makes.
-            return [{"$": "make", "kind": "factory", "args": [self.node(arguments[0](), path)]}]
-        return [self.node(argument, path + "<argument>[%d]" % n) for n, argument in enumerate(arguments)]
-
-
-_BUILT_IN: Dict[type, Callable[[_Encoder, Any, str], Any]] = {
-    list: _Encoder.sequence,
-    tuple: _Encoder.sequence,
-    set: _Encoder.unordered,
-    frozenset: _Encoder.unordered,
-    dict: _Encoder.dictionary,
-    bytes: _Encoder.bytes,
-    bytearray: _Encoder.bytes,
-    complex: lambda encoder, value, path: {"$": "complex", "v": [value.real, value.imag]},
-    OmittedPart: lambda encoder, value, path: {"$": "omitted"},
-}
-"""Type → how exactly its values are encoded; derived classes are objects."""
 _ITERATED = (list, set, bytearray)
+_LAYOUTS = ("sparse_coo", "sparse_csr", "sparse_csc")
 
 
-def _detached(torch: Any, value: Any) -> Any:
-    """Return a plain tensor that shares a tensor's numbers."""
+class Closed(Exception):
+    """A value that cannot be looked into; the message says what to do instead."""
+
+
+def is_plain_value(value: Any) -> bool:
+    """Tell whether a value is its own node."""
+    kind = type(value)
+    if kind is int:
+        return bool(value.bit_length() < MOST_BITS)
+    return value is None or kind in (bool, float, str)
+
+
+def look(value: Any) -> Any:
+    """Return the node of a value, with values for its parts; a plain value as it is. Raises Closed."""
+    if is_plain_value(value):
+        return value
+    kind = type(value)
+    built_in = _BUILT_IN.get(kind)
+    if built_in is not None:
+        return built_in(value)
+    for look_at in (_torch, _numpy, _table, _scipy, _named_tuple, _named):
+        node = look_at(value)
+        if node is not None:
+            return node
+    if hasattr(kind, "__next__") or hasattr(kind, "__anext__"):
+        raise Closed(ITERATOR if hasattr(kind, "__next__") else ASYNC)
+    return _opened(value, kind)
+
+
+def _content(value: Any) -> Dict[str, Any]:
+    return {"$": type(value).__name__, "v": list(value)}
+
+
+def _bytes(value: Any) -> Dict[str, Any]:
+    return {"$": type(value).__name__, "v": base64.b64encode(value).decode("ascii")}
+
+
+_BUILT_IN: Dict[type, Callable[[Any], Dict[str, Any]]] = {
+    list: _content,
+    tuple: _content,
+    set: _content,
+    frozenset: _content,
+    dict: lambda value: {"$": "dict", "v": [list(item) for item in value.items()]},
+    bytes: _bytes,
+    bytearray: _bytes,
+    complex: lambda value: {"$": "complex", "v": [value.real, value.imag]},
+    OmittedPart: lambda value: {"$": "omitted"},
+}
+"""Type → the node of exactly its values; derived classes are objects."""
+
+
+def _named_tuple(value: Any) -> Any:
+    names = getattr(value, "_fields", None) if isinstance(value, tuple) else None
+    cls = name_of(type(value)) if names is not None else None
+    return cls and {"$": "namedtuple", "cls": cls, "v": dict(zip(type(value)._fields, value))}
+
+
+def _named(value: Any) -> Any:
+    """Return the node of a module, class or function; None for anything else, also what can only be called."""
+    if isinstance(value, types.ModuleType):
+        return {"$": "name", "v": recorded_module(value.__name__) + ":"}
+    name = name_of(value) if callable(value) else None
+    if name is not None:
+        return {"$": "name", "v": name}
+    if isinstance(value, (type, types.FunctionType)):
+        raise Closed(LOCAL if isinstance(value, type) else MADE)
+    return None
+
+
+# tensors and arrays
+
+
+def _torch(value: Any) -> Any:
+    torch = library("torch")
+    if torch is None:
+        return None
+    if isinstance(value, torch.Generator) and value.device.type == "cpu":
+        return {"$": "make", "kind": "generator", "args": [value.get_state()]}
+    if not isinstance(value, torch.Tensor):
+        return None
+    odd = getattr(value, "is_nested", False) or getattr(value, "is_meta", False)
+    layout = str(value.layout).rpartition(".")[2]
+    if odd or (layout != "strided" and layout not in _LAYOUTS):
+        raise Closed(DENSE)
+    if layout != "strided":
+        return _sparse_strided(value, layout)
+    if value.is_quantized:
+        if str(value.qscheme()) != "torch.per_tensor_affine":
+            raise Closed(DENSE)
+        args = [value.int_repr(), value.q_scale(), value.q_zero_point(), value.dtype]
+        return {"$": "make", "kind": "quantized", "args": args}
+    return _strided(torch, value)
+
+
+def _strided(torch: Any, value: Any) -> Dict[str, Any]:
+    dtype = str(value.dtype).rpartition(".")[2]
+    if dtype not in NPY_TYPES:
+        raise Closed(DENSE)
+    node = {"$": "tensor", "dtype": dtype, "shape": list(value.shape), "of": value}
+    if type(value) is not torch.Tensor:
+        node["cls"] = name_of(type(value))
+        if node["cls"] is None:
+            raise Closed(LOCAL)
+    if value.requires_grad:
+        node["requires_grad"] = True
+    if not value.is_leaf:
+        node["leaf"] = False
+    elif value.grad is not None:
+        node["grad"] = value.grad
+    if getattr(value, "__dict__", None):
+        node["attrs"] = dict(value.__dict__)
+    return node
+
+
+def _sparse_strided(value: Any, layout: str) -> Dict[str, Any]:
+    """Return the node of a sparse tensor: the place and number of each element that it stores, in its own order."""
+    plain = value.detach()
+    coo = plain if layout == "sparse_coo" else plain.to_sparse_coo()
+    node: Dict[str, Any] = {"$": "sparse", "layout": layout, "shape": list(value.shape)}
+    if layout == "sparse_coo":
+        node["coalesced"] = bool(coo.is_coalesced())
+    return dict(node, places=coo._indices(), numbers=coo._values())
+
+
+def detached(torch: Any, value: Any) -> Any:
+    """Return a plain tensor on the CPU that shares a tensor's numbers where it can."""
     with torch.no_grad():
         plain = value.detach()
         plain = plain if type(plain) is torch.Tensor else plain.as_subclass(torch.Tensor)
         for lazy in ("resolve_conj", "resolve_neg"):  # older versions have none of them
             plain = getattr(plain, lazy, lambda plain=plain: plain)()
-    return plain
+    return plain.cpu()
 
 
-def _order(value: Any) -> Tuple[str, Any, str]:
-    """Return the sort key of a set's element."""
-    if type(value) in (int, float):
-        return "number", value if value == value else float("-inf"), type(value).__name__
-    if type(value) is str:
-        return "str", 0, value
-    try:
-        return type(value).__qualname__, 0, json.dumps(encode(value).tree)
-    except (Unstorable, TooLarge):
-        return type(value).__qualname__, 0, ""
+def dtype_name(dtype: Any) -> str:
+    """Return the name of a numpy element type: ``float64``, or ``>f8`` and the like."""
+    usual = dtype.isnative and dtype.kind in "biufc" and dtype.name in NPY_TYPES
+    return str(dtype.name if usual else dtype.str)
 
 
-def _shortened(data: Any, dtype: str) -> Any:
-    """Return numbers in few digits: enough to tell two numbers of single precision apart."""
-    if isinstance(data, list):
-        return [_shortened(number, dtype) for number in data]
-    if dtype not in ("float32", "float16", "bfloat16") or data - data != 0:  # infinite, or NaN
-        return data
-    for digits in (6, 7, 8):
-        short = float("%.*g" % (digits, data))
-        if abs(short) < 3.4e38 and struct.unpack("<f", struct.pack("<f", short))[0] == data:
-            return short
-    return data
-
-
-def _abbreviated(node: Any) -> Any:
-    """Return the tree with lists and plain dictionaries as JSON has them, where nothing refers to them."""
-    if isinstance(node, list):
-        return [_abbreviated(part) for part in node]
-    if not isinstance(node, dict):
-        return node
-    tag = node.get("$")
-    node = {name: part if name == "data" else _abbreviated(part) for name, part in node.items()}
-    if "id" in node:
-        return node
-    if tag == "list":
-        return node["v"]
-    if tag == "dict" and all(isinstance(key, str) and key != "$" for key, _ in node["v"]):
-        return dict(node["v"])
+def _numpy(value: Any) -> Any:
+    numpy = library("numpy")
+    if numpy is None or not isinstance(value, (numpy.ndarray, numpy.generic)):
+        return None
+    scalar, dtype = isinstance(value, numpy.generic), value.dtype
+    if dtype.kind == "O" and type(value) is numpy.ndarray:
+        items = value.ravel().tolist() if value.ndim else [value.item()]
+        return {"$": "objects", "shape": list(value.shape), "v": items}
+    arrays = (numpy.ndarray, numpy.memmap, numpy.matrix, numpy.recarray)
+    if dtype.hasobject or not (scalar or type(value) in arrays):
+        raise Closed(PLAIN_ARRAYS)
+    if dtype.names:
+        return _structured(value, scalar, type(value) is numpy.recarray)
+    if scalar and dtype.kind in "SV":
+        return _reduced(value, type(value))
+    node: Dict[str, Any] = {"$": "scalar" if scalar else "array", "dtype": dtype_name(dtype)}
+    node.update(shape=list(value.shape), of=value)
+    if type(value) is numpy.matrix:
+        node["cls"] = "matrix"
     return node
 
 
-# probe/arrays.py
-
-FLOATS = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
-
-
-class Spread(NamedTuple):
-    """The distance between repeated runs at a leaf."""
-
-    max_abs: float = 0.0
-    max_rel: float = 0.0
+def _structured(value: Any, scalar: bool, is_record: bool) -> Dict[str, Any]:
+    """Return the node of a structured array: an array for each of its fields."""
+    node = {"$": "structured", "layout": _layout(value.dtype), "shape": list(value.shape)}
+    node["v"] = {name: value[name] for name in value.dtype.names}
+    if scalar or is_record:
+        node["cls"] = "scalar" if scalar else "recarray"
+    return node
 
 
-def dtype_of(node: Any) -> str:
-    """Return the element type of a numeric leaf; "" for no leaf."""
-    if isinstance(node, float):
-        return "float64"
-    if not isinstance(node, dict):
-        return ""
-    return "complex128" if node.get("$") == "complex" else str(node.get("dtype", ""))
+def _layout(dtype: Any) -> Any:
+    """Return what numpy.dtype makes a structured element type of, in JSON."""
+    if dtype.subdtype is not None:
+        return [_layout(dtype.subdtype[0]), list(dtype.subdtype[1])]
+    if not dtype.names:
+        return dtype.str
+    fields = [dtype.fields[name] for name in dtype.names]
+    titles = [field[2] if len(field) == 3 else None for field in fields]
+    return {
+        "names": list(dtype.names),
+        **({"titles": titles} if any(titles) else {}),
+        "formats": [_layout(field[0]) for field in fields],
+        "offsets": [field[1] for field in fields],
+        "itemsize": dtype.itemsize,
+    }
 
 
-def numbers(document: Document, node: Any) -> Any:
-    """Return the numbers of a leaf as an array of numpy. Raises BadDocument."""
-    import numpy
+def _scipy(value: Any) -> Any:
+    sparse = sys.modules.get("scipy.sparse")
+    if sparse is None or not hasattr(sparse, "issparse") or not sparse.issparse(value):
+        return None
+    cls = name_of(type(value))
+    if cls is None or not cls.startswith("scipy.sparse"):
+        return None
+    coo = value.tocoo()
+    places = sys.modules["numpy"].array([coo.row, coo.col]) if len(value.shape) == 2 else None
+    if places is None:
+        return None
+    return {"$": "sparse", "layout": cls, "shape": list(value.shape), "places": places, "numbers": coo.data}
 
+
+# tables
+
+
+def _table(value: Any) -> Any:
+    pandas = library("pandas")
+    if pandas is None:
+        return None
+    if isinstance(value, pandas.DataFrame):
+        columns = [_column(value.iloc[:, number].array) for number in range(value.shape[1])]
+        return {"$": "table", "columns": value.columns, "index": value.index, "v": columns}
+    if isinstance(value, pandas.Series):
+        return _make("series", _column(value.array), value.index, value.name)
+    if isinstance(value, pandas.MultiIndex):
+        levels = [value.get_level_values(number) for number in range(value.nlevels)]
+        return _make("levels", levels, list(value.names))
+    if isinstance(value, pandas.RangeIndex):
+        return _make("range", value.start, value.stop, value.step, value.name)
+    if isinstance(value, pandas.Index):
+        return _make("index", _column(value.array), value.name)
+    if isinstance(value, pandas.api.extensions.ExtensionArray):
+        array = _column(value)
+        return _numpy(array) if array is not value else _extension(array)
+    return None
+
+
+def _make(kind: str, *args: Any) -> Dict[str, Any]:
+    return {"$": "make", "kind": kind, "args": list(args)}
+
+
+def _column(array: Any) -> Any:
+    """Return a column's numbers as an array of numpy where they are one; else the column itself."""
+    wrapped = type(array).__name__ in ("NumpyExtensionArray", "PandasArray")
+    return array.to_numpy() if wrapped or isinstance(array.dtype, sys.modules["numpy"].dtype) else array
+
+
+def _extension(array: Any) -> Dict[str, Any]:
+    pandas: Any = sys.modules["pandas"]
+    if isinstance(array.dtype, pandas.CategoricalDtype):
+        return _make("categorical", array.codes.copy(), array.categories, bool(array.ordered))
+    return _make("column", list(array), str(array.dtype))
+
+
+# objects
+
+
+def _opened(value: Any, kind: type) -> Dict[str, Any]:
+    """Return the node of an object: what its class says of it, else its content and attributes."""
+    plain = is_plain(kind) and kind not in _REBUILT and not isinstance(value, (enum.Enum, logging.Logger))
+    if not plain:
+        return _reduced(value, kind)
+    if kind in copyreg.dispatch_table or own(kind, "__reduce_ex__") or own(kind, "__reduce__"):
+        try:
+            return _reduced(value, kind)
+        except Closed:  # it forbids to be copied, which we do not: its attributes will do
+            return _attributes(value, kind, None)
     try:
-        if isinstance(node, float):
-            return numpy.float64(node)
-        if node["$"] == "complex":
-            return numpy.complex128(complex(*node["v"]))
-        kind = node["dtype"]
-        if "data" in node:
-            dtype = "float64" if kind == "bfloat16" else kind
-            with numpy.errstate(over="ignore"):  # a hostile document: its number becomes infinite
-                return numpy.array(node["data"], dtype).reshape(node["shape"])
-        buffer = document.buffers[node["file"]]
-        value = numpy.frombuffer(buffer.data, numpy.dtype(buffer.descr)).reshape(buffer.shape)
-        return (value.astype("<u2").astype("<u4") << 16).view("<f4") if kind == "bfloat16" else value
-    except (ValueError, TypeError, KeyError, OverflowError, SyntaxError) as error:
-        raise BadDocument("invalid numbers: %s" % error) from error
+        state = own_state(value)
+    except Exception:
+        return _attributes(value, kind, None)
+    return _reduced(value, kind) if state is None else _attributes(value, kind, state)
 
 
-_BEYOND = Spread(math.inf, math.inf)
-"""The distance of what no tolerance would make equal, as of NaN or an infinity."""
+def _attributes(value: Any, kind: type, state: Optional[Dict[str, Any]]) -> Dict[str, Any]:
+    name, base = name_of(kind), content_type(kind)
+    if name is None:
+        raise Closed("its class %s: %s" % (kind.__qualname__, LOCAL))
+    node: Dict[str, Any] = {"$": "object", "cls": name, "state": {}}
+    if base in (str, int, float):
+        node["base"] = base(value)
+    elif base is not None:
+        # Past any override of the class.
+        content = dict.items(value) if base is dict else base.__iter__(value) if base in _ITERATED else value
+        node["base"] = base(content)
+    if isinstance(value, collections.defaultdict):
+        node["state"]["default_factory"] = value.default_factory
+    node["state"].update(state_of(value) if state is None else state)
+    lazy = lazy_names(kind)
+    if lazy:
+        node["lazy"] = list(lazy)
+    return node
 
 
-def scalar_mismatch(e: Any, a: Any, rtol: float, atol: float) -> Optional[Tuple[str, Spread]]:
-    """Compare two floats or complex numbers that are not equal, as :func:`array_mismatch` does arrays."""
-    distance = _BEYOND
-    if cmath.isfinite(e) and cmath.isfinite(a):
-        if abs(a - e) <= atol + rtol * abs(e):
-            return None
-        distance = Spread(abs(a - e), abs(a - e) / abs(e) if e else math.inf)
-    return "expected %r, got %r" % (e, a), distance
+def _reduced(value: Any, kind: type) -> Dict[str, Any]:
+    """Return the node of an object whose state only its own code sees, by what it tells pickle."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            reducer: Any = copyreg.dispatch_table.get(kind)
+            reduction = reducer(value) if reducer else value.__reduce_ex__(2)
+        except Exception as error:
+            raise Closed("%s; it holds what only this process has" % str(error)[:200]) from error
+    if isinstance(reduction, str):
+        name = name_of(value, reduction)
+        if name is None:
+            raise Closed(LOCAL)
+        return {"$": "name", "v": name}
+    call, arguments, state, elements, pairs = (*reduction, None, None, None)[:5]
+    node = {"$": "call", "call": call, "args": _arguments(kind, arguments)}
+    # An exception has an empty __dict__ as soon as somebody asked for it.
+    if state is not None and state != {}:
+        node["state"] = state
+    if elements is not None:
+        node["items"] = list(elements)
+    if pairs is not None:
+        node["pairs"] = [list(pair) for pair in pairs]
+    return node
 
 
-_CODES = {
-    "|b1": "?", "|u1": "B", "|i1": "b", "<i2": "h", "<u2": "H", "<i4": "i", "<u4": "I", "<i8": "q", "<u8": "Q",
-    "<f2": "e", "<f4": "f", "<f8": "d", "<c8": "ff", "<c16": "dd",
-}  # fmt: skip
-"""``.npy`` type → code of :mod:`struct`."""
+class Factory:
+    """Stands for a factory without a name, such as a lambda, which is known by what it makes."""
+
+    def __init__(self, made: Any) -> None:
+        self.made = made
 
 
-def listed_numbers(document: Document, node: Dict[str, Any]) -> List[Any]:
-    """Return the numbers of a leaf in a list: an environment with PyTorch may lack numpy. Raises BadDocument."""
-    if node["$"] == "complex":
-        return [complex(*node["v"])]
-    if "data" in node:
-        values = [node["data"]]
-        for _ in node["shape"]:
-            values = [number for row in values for number in row]
-        return [rounded(number, node["dtype"]) for number in values]
-    buffer = document.buffers[node["file"]]
-    if buffer.descr not in _CODES:
-        raise BadDocument("the numbers differ, and without numpy nobody can say how much")
-    rows = struct.iter_unpack("<" + _CODES[buffer.descr], buffer.data)
-    if node["dtype"] == "bfloat16":
-        return [struct.unpack("<f", struct.pack("<I", (row[0] & 0xFFFF) << 16))[0] for row in rows]
-    return [complex(*row) if len(row) == 2 else row[0] for row in rows]
+_BUILT_IN[Factory] = lambda value: _make("factory", value.made)
 
 
-def rounded(value: Any, dtype: str) -> Any:
-    """Return a number that was written in few digits as its type has it."""
-    if dtype not in ("float32", "float16", "bfloat16") or not isinstance(value, float):
+def _arguments(kind: type, arguments: Tuple[Any, ...]) -> List[Any]:
+    if kind is collections.defaultdict and arguments and name_of(arguments[0]) is None:
+        return [Factory(arguments[0]())]
+    return list(arguments)
+
+
+# probe/sides.py
+
+MOST_KEYS = 2_000_000
+"""Values that are looked at to sort sets and search dictionaries, at most: a document may be made to take for ever."""
+DEEPEST_KEY = 4
+"""Nesting of tuples and frozen sets in a key or an element that is looked at to sort it."""
+
+
+class Stored:
+    """Looks at the nodes of a document."""
+
+    def __init__(self, document: Document) -> None:
+        self.document, self.ids = document, by_id(document.tree)
+        self.keys_left = MOST_KEYS
+
+    def followed(self, node: Any) -> Any:
+        """Return the node that a reference names; any other node as it is."""
+        return self.ids[node["id"]] if isinstance(node, dict) and node.get("$") == "ref" else node
+
+    def open(self, node: Any) -> Any:
+        return tagged(self.followed(node))
+
+    def numbers(self, node: Any) -> Any:
+        """Return the numbers of an array, a tensor or a scalar of numpy. Raises BadDocument."""
+        return numbers(self.document, node)
+
+
+class Live:
+    """Looks at live values. ``fixture_of``: object → its fixture, or None."""
+
+    def __init__(self, fixture_of: Callable[[Any], Optional[str]] = lambda value: None) -> None:
+        self.fixture_of = fixture_of
+        self.keys_left = MOST_KEYS
+
+    def followed(self, value: Any) -> Any:
         return value
-    try:
-        return struct.unpack("<f", struct.pack("<f", value))[0]
-    except OverflowError:  # a hostile document
-        return value
+
+    def open(self, value: Any) -> Any:
+        fixture = self.fixture_of(value)
+        if fixture is not None:
+            return {"$": "fixture", "v": fixture}
+        try:
+            return look(value)
+        except Closed:
+            return {"$": "omitted"}
+
+    def numbers(self, node: Any) -> Any:
+        import numpy
+
+        if node["$"] != "tensor":
+            return numpy.asarray(node["of"])
+        plain = detached(library("torch"), node["of"])
+        return (plain.float() if node["dtype"] == "bfloat16" else plain).numpy()
 
 
-def listed_mismatch(
-    e: List[Any], a: List[Any], floating: bool, rtol: float, atol: float
-) -> Optional[Tuple[str, Spread]]:
-    """Compare numbers one by one; see :func:`array_mismatch`."""
-    distance, first, count = Spread(), "", 0
-    for position, (wanted, got) in enumerate(zip(e, a)):
-        if wanted == got or (floating and wanted != wanted and got != got):
-            continue
-        mismatch = scalar_mismatch(wanted, got, rtol, atol) if floating else ("", _BEYOND)
-        if mismatch is not None:
-            count, distance = count + 1, Spread(*map(max, distance, mismatch[1]))
-            first = first or "first is number %d: expected %r, got %r" % (position, wanted, got)
-    return ("%d of %d elements differ; %s" % (count, len(e), first), distance) if count else None
+Side = Any
+"""A Stored or a Live."""
 
 
-def array_mismatch(e: Any, a: Any, floating: bool, rtol: float, atol: float) -> Optional[Tuple[str, Spread]]:
-    """Compare arrays; returns None when they agree, else a text and the largest distance.
+def plain_value(side: Side, node: Any) -> Any:
+    """Return the plain value that a scalar of numpy stands for; any other node as it is. Raises BadDocument."""
+    if not isinstance(node, dict) or node["$"] != "scalar":
+        return node
+    value = side.numbers(node).item()
+    if isinstance(value, complex):
+        return {"$": "complex", "v": [value.real, value.imag]}
+    return value if isinstance(value, (bool, int, float, str)) else node
 
-    NaN agrees with NaN only, and an infinity with the same infinity only.
+
+_NUMBER, _COMPLEX, _TEXT, _NOTHING, _SEQUENCE, _CALL, _NAME, _BYTES, _OBJECT, _OTHER = range(10)
+"""Ranks of keys: what comes first in their order."""
+
+
+def sort_key(side: Side, value: Any, depth: int = DEEPEST_KEY) -> Tuple[Any, ...]:
+    """Return what a set is sorted by, and a dictionary searched by: a rank, then what values of that rank are told by.
+
+    Of an object it has the plain attributes alone: elements that have sets of one another would never end.
     """
-    import numpy
-
-    if not floating:
-        wrong = e != a
-        return (_first(e, a, wrong), _BEYOND) if wrong.any() else None
-    with numpy.errstate(all="ignore"):
-        # In double precision, so that no type's own rounding decides, here or in a test that is shipped.
-        e, a = (side.astype("c16" if side.dtype.kind == "c" else "f8") for side in (e, a))
-        same = (e == a) | (numpy.isnan(e) & numpy.isnan(a))
-        finite = numpy.isfinite(e) & numpy.isfinite(a)
-        error, scale = abs(a - e), abs(e)
-        wrong = ~same & ~(finite & (error <= atol + rtol * scale))
-        if not wrong.any():
-            return None
-        distance = _BEYOND
-        if not (wrong & ~finite).any():
-            counted = finite & ~same
-            relative = numpy.where(scale > 0, error / scale, math.inf)
-            distance = Spread(float(error[counted].max()), float(relative[counted].max()))
-    return _first(e, a, wrong), distance
-
-
-def _first(e: Any, a: Any, wrong: Any) -> str:
-    """Say how many elements differ, and show the first with its place."""
-    import numpy
-
-    if not wrong.shape:
-        return "expected %r, got %r" % (e.item(), a.item())
-    index = tuple(map(int, numpy.argwhere(wrong)[0]))
-    count = "%d of %d elements differ" % (wrong.sum(), wrong.size)
-    return "%s; first at %s: expected %r, got %r" % (count, list(index), e[index].item(), a[index].item())
+    side.keys_left -= 1
+    if side.keys_left < 0:
+        return _OTHER, ""
+    node = plain_value(side, side.open(value))
+    if isinstance(node, (bool, int, float)):
+        return (_NUMBER, node, type(node).__name__) if node == node else (_NUMBER, float("-inf"), "nan")
+    if isinstance(node, str):
+        return _TEXT, node
+    if node is None:
+        return (_NOTHING,)
+    tag = node["$"]
+    if tag == "complex":
+        return (_COMPLEX, *node["v"])
+    if tag in ("tuple", "list", "frozenset", "namedtuple") and depth:
+        parts = node["v"].values() if tag == "namedtuple" else node["v"]
+        keys = [sort_key(side, part, depth - 1) for part in parts]
+        return _SEQUENCE, tag, sorted(keys) if tag == "frozenset" else keys
+    if tag == "call" and depth and not node.keys() & {"state", "items", "pairs"}:
+        return _CALL, [sort_key(side, part, depth - 1) for part in (node["call"], *node["args"])]
+    if tag == "name":
+        return _NAME, node["v"]
+    if tag in ("bytes", "bytearray"):
+        return _BYTES, tag, node["v"]
+    if tag == "object":
+        return _OBJECT, node["cls"], _plain_state(side, node)
+    return _OTHER, tag
 
 
-def has_numpy() -> bool:
-    try:
-        import numpy  # noqa: F401
-    except ImportError:
-        return False
-    return True
+def _plain_state(side: Side, node: Dict[str, Any]) -> List[Any]:
+    """Return the plain attributes of an object, and a mark for each other one, and for its content."""
+    keys = [("", (_OTHER, ""))] if "base" in node else []
+    for name, part in sorted(node["state"].items()):
+        plain = plain_value(side, side.open(part))
+        is_plain = plain is None or isinstance(plain, (bool, int, float, str))
+        keys.append((name, sort_key(side, part, 0) if is_plain else (_OTHER, "")))
+    return keys
 
 
-# probe/compare.py
+def is_telling(key: Any) -> bool:
+    """Tell whether a key tells a value from all others, but for rounding."""
+    if isinstance(key, list):
+        return all(map(is_telling, key))
+    if key[0] == _OBJECT:
+        return bool(key[2]) and all(is_telling(part) for _, part in key[2])
+    return key[0] != _OTHER and (key[0] not in (_SEQUENCE, _CALL) or is_telling(key[-1]))
+
+
+def is_exact(key: Any) -> bool:
+    """Tell whether no value equals that of a key unless its key does."""
+    if isinstance(key, list):
+        return all(map(is_exact, key))
+    if key[0] == _NUMBER:
+        return key[2] not in ("float", "nan")
+    return is_exact(key[-1]) if key[0] in (_SEQUENCE, _CALL) else key[0] in (_TEXT, _NOTHING, _NAME, _BYTES)
+
+
+# probe/comparison.py
 
 MOST = 20
 """Most differences that are reported."""
 MOST_UNORDERED = 2000
-"""Longer sequences are compared in order: matching each item with each would take too long."""
-SKIPPED = ("ignore", "custom")
-"""Kinds of checkers whose parts are not compared here; functions of the annotator judge those of ``custom``."""
+"""Most items that are matched each with each; more of them would take too long."""
+MOST_MATCHING = 200_000
+"""Most pairs of values that are compared in vain to match items: a document may be made to take for ever."""
 DEFAULT = "*"
 """Checker of every part that has none of its own, and none above it."""
-CHOSEN = "as the annotator said"
-"""Reason of a checker that was chosen by ``--check``."""
 GRADS = "*.grad"
 """Checker of the ``.grad`` of every tensor that has none of its own."""
 
 HAS_TO_CHANGE = "the call has to change it, and left it as it was"
 HAS_TO_STAY = "the call changed it, and has to leave it as it is"
 
+_NOTHING = object()
+"""Stands for a part that one side lacks."""
 Checkers = Mapping[str, Mapping[str, Any]]
 
 _LABELS = {"dtype": "element type", "shape": "shape", "requires_grad": "requires_grad"}
@@ -1726,106 +1560,94 @@ class Difference(NamedTuple):
         return "%s: %s" % (self.path or "the value", self.message)
 
 
-class Leaf(NamedTuple):
-    """A floating or complex leaf: its path and element type."""
-
-    path: str
-    dtype: str
-
-
-def compare(expected: Document, actual: Document, checkers: Optional[Checkers] = None) -> List[Difference]:
-    """List the differences, at most :data:`MOST`; an empty list when the documents agree.
-
-    A malformed actual document is a difference, never an error.
+class Comparison:
+    """Compares a recorded value with another one.
 
     Args:
+        expected: the document.
+        actual: another document, or live values.
         checkers: path → ``{"kind": "exact"}``, ``{"kind": "allclose", "rtol": …, "atol": …}`` or
             ``{"kind": "ignore"}``; for sequences ``{"kind": "set"}`` (any order). A part without one takes that of the
             nearest path above it; then, where one object is in several places, that of the first place, unless that is
             not compared; then that of :data:`DEFAULT`, then exact.
+        within: the comparison whose set this one compares the elements of.
     """
-    return _Comparison(expected, actual, checkers or {}).run(expected.tree, actual.tree)
-
-
-def changed(before: Document, after: Document, checkers: Optional[Checkers] = None) -> List[str]:
-    """Name the parts of two dictionary documents whose values differ, in the order of ``before``."""
-    run = _Comparison(before, after, checkers or {})
-    later = after.tree
-    return [name for name, node in before.tree.items() if name in later and run.run(node, later[name])]
-
-
-def leaves(document: Document) -> List[Leaf]:
-    """List the leaves whose comparison may have a tolerance."""
-    return [Leaf(path, dtype_of(node)) for path, node in walk(document.tree) if dtype_of(node) in FLOATS]
-
-
-def spread(documents: Sequence[Document]) -> Dict[str, Spread]:
-    """Return for each leaf of the first document the largest distance of the others from it."""
-    result = {leaf.path: Spread() for leaf in leaves(documents[0])}
-    for other in documents[1:]:
-        _Comparison(documents[0], other, {}, result).run(documents[0].tree, other.tree)
-    return result
-
-
-class _Comparison:
-    """Compares two documents; with ``spreads``, notes distances of leaves there instead of differences."""
 
     def __init__(
         self,
-        expected: Document,
-        actual: Document,
-        checkers: Checkers,
-        spreads: Optional[Dict[str, Spread]] = None,
+        expected: Stored,
+        actual: Side,
+        checkers: Optional[Checkers] = None,
+        within: Optional[Comparison] = None,
     ) -> None:
-        self.expected, self.actual, self.checkers, self.spreads = expected, actual, checkers, spreads
-        self.ids = [by_id(document.tree) for document in (expected, actual)]
-        self.first = {id(node): path for path, node in walk(expected.tree) if isinstance(node, (dict, list))}
+        self.expected, self.actual, self.checkers = expected, actual, checkers or {}
+        self.first: Dict[int, str] = {}
+        if within is None:
+            nodes = walk(expected.document.tree)
+            self.first = {id(node): path for path, node in nodes if isinstance(node, (dict, list))}
+        self.matches: _Matches = _Matches() if within is None else within.matches
+        self.is_inner = within is not None
+        self.most = 1 if self.is_inner else MOST
         self.differences: List[Difference] = []
-        self.seen: Set[Tuple[Any, ...]] = set()
-        self.kinds = {name: repr(sorted(checker.items())) for name, checker in checkers.items()}
+        self.seen: Dict[Tuple[Any, ...], Any] = {}
+        self.kinds = {name: repr(sorted(checker.items())) for name, checker in self.checkers.items()}
 
-    def run(self, expected: Any, actual: Any) -> List[Difference]:
-        self.differences, self.seen = [], set()
+    def run(self, expected: Any, actual: Any, path: str = "") -> List[Difference]:
+        self.differences, self.seen = [], {}
         try:
-            self.pair(expected, actual, "")
-        except RecursionError:
-            self.differ("", "nested too deeply to compare")
+            self.pair(expected, actual, path)
+        except (RecursionError, BadDocument) as error:
+            self.differ(path, "cannot be compared: %s" % error)
         return self.differences[:MOST]
 
     def differ(self, path: str, message: str) -> None:
-        if self.spreads is None:
-            self.differences.append(Difference(path, message))
+        self.differences.append(Difference(path, message))
 
-    def pair(self, e: Any, a: Any, path: str) -> None:
-        """Compare two nodes, unless that is left out or was done."""
-        e, a = _followed(e, self.ids[0]), _followed(a, self.ids[1])
-        first = self.first.get(id(e), path) if isinstance(e, (dict, list)) else path
+    def pair(self, wanted: Any, got: Any, path: str) -> None:
+        """Compare two values, unless that is left out or was done."""
+        if self.is_inner:
+            self.matches.work += 1
+            if self.matches.work > MOST_MATCHING:
+                self.differ(path, "too much to be compared in any order")
+                return
+        node = self.expected.followed(wanted)
+        first = self.first.get(id(node), path) if isinstance(node, (dict, list)) else path
         checker = self.checker(path, first)
-        left_out = checker.get("kind") in SKIPPED or (path.startswith(GRAD) and self.left_out(path))
-        if left_out or e == {"$": "omitted"}:
+        if node == {"$": "omitted"} or (path.startswith(GRAD) and self.left_out(path)):
             return
+        skipped = checker.get("kind") == "ignore"
+        if skipped and not self.below(path):
+            return
+        e, a = self.expected.open(node), self.actual.open(got)
         if _is_shared(e) or _is_shared(a):
-            pair = (id(e), id(a), repr(sorted(checker.items())), self.below(path))
+            pair = (id(node), id(self.actual.followed(got)), repr(sorted(checker.items())), self.below(path))
             if pair in self.seen:
                 return
-            self.seen.add(pair)
-        e, a = tagged(e), tagged(a)
+            self.seen[pair] = got  # kept, so that no other value gets its id
         if _kind(e) != _kind(a):
-            e, a = _number(e), _number(a)
+            e, a = plain_value(self.expected, e), plain_value(self.actual, a)
         # Who unpacks a result or looks at its items cannot tell a list from a tuple.
         sequences = path == "value" and {_kind(e), _kind(a)} == {"list", "tuple"}
         if _kind(e) == _kind(a) or sequences:
             self.values(e, a, path, first, checker)
-        else:
+        elif not skipped or isinstance(e, dict):
             self.differ(path, "expected %s, got %s" % (describe(e), describe(a)))
 
     def values(self, e: Any, a: Any, path: str, first: str, checker: Mapping[str, Any]) -> None:
         """Compare two nodes of one kind."""
-        if self.loosely(e, a, path, checker):
-            return
-        if dtype_of(e):
+        tag = e["$"] if isinstance(e, dict) else ""
+        if checker.get("kind") == "ignore":  # only what has a checker of its own is compared, further down
+            if tag:
+                self.parts(e, a, path)
+        elif tag in ("set", "frozenset"):
+            self.unordered(e["v"], a["v"], path, self.loosest(path, checker))
+        elif checker.get("kind") == "set" and tag in ("list", "tuple", "array", "tensor"):
+            self.unordered(_rows(self.expected, e), _rows(self.actual, a), path, checker)
+        elif dtype_of(e):
             self.leaf(e, a, path, first, checker)
-        elif isinstance(e, dict):
+        elif tag == "sparse":
+            self.sparse(e, a, path)
+        elif tag:
             self.parts(e, a, path)
         elif e != a:
             self.differ(path, "expected %s, got %s" % (describe(e), describe(a)))
@@ -1835,7 +1657,7 @@ class _Comparison:
         own = self.nearest(path)
         if own is None and first != path:
             own = self.nearest(first)
-            own = None if own is not None and own.get("kind") in SKIPPED else own
+            own = None if own is not None and own.get("kind") == "ignore" else own
         return self.checkers.get(DEFAULT, {}) if own is None else own
 
     def nearest(self, path: str) -> Optional[Mapping[str, Any]]:
@@ -1852,49 +1674,84 @@ class _Comparison:
         return frozenset(
             (name[size:], kind)
             for name, kind in self.kinds.items()
-            if name.startswith(path) and name[size : size + 1] in (".", "[")
+            if name.startswith(path) and (not path or name[size : size + 1] in (".", "["))
         )
 
-    def loosely(self, e: Any, a: Any, path: str, checker: Mapping[str, Any]) -> bool:
-        """Compare in any order where a checker says so; False when it is none, or does not fit the value."""
-        tags = ("list", "tuple", "array", "tensor")
-        if checker.get("kind") != "set" or not isinstance(e, dict) or e["$"] not in tags:
-            return False
-        wanted, got = _items(self.expected, e), _items(self.actual, a)
-        if len(wanted) > MOST_UNORDERED and len(wanted) == len(got):
-            return False
-        self.unordered(wanted, got, path, checker)
-        return True
+    def loosest(self, path: str, checker: Mapping[str, Any]) -> Dict[str, Any]:
+        """Return the widest tolerance of a set's elements: an element has no place of its own."""
+        below = [self.checkers[path + name] for name, _ in self.below(path)]
+        near = [each for each in (*below, checker) if each.get("kind") == "allclose"]
+        return {name: max([each.get(name, 0.0) for each in near] or [0.0]) for name in ("rtol", "atol")}
+
+    # in any order
 
     def unordered(self, wanted: List[Any], got: List[Any], path: str, checker: Mapping[str, Any]) -> None:
-        """Compare items in any order; within each, the checkers below the path hold."""
+        """Compare items in any order, with the tolerance of the whole."""
         if len(wanted) != len(got):
             self.differ(path, "expected %d items, got %d" % (len(wanted), len(got)))
             return
-        # An item has no place of its own, so no checker can be meant for a part of it.
-        inner = _Comparison(self.expected, self.actual, {DEFAULT: dict(checker, kind="allclose")})
-        for index, node in enumerate(wanted):
-            match = next((number for number, other in enumerate(got) if not inner.run(node, other)), None)
-            if match is None:
-                self.differ(join(path, "[%d]" % index), "expected %s, which is nowhere" % describe(node))
-            else:
-                del got[match]
+        matches = self.match(wanted, got, checker)
+        for index in [index for index in range(len(wanted)) if index not in matches][: self.most]:
+            words = describe(self.expected.open(wanted[index]))
+            self.differ(join(path, "[%d]" % index), "expected %s, which is nowhere" % words)
+
+    def match(self, wanted: List[Any], got: List[Any], checker: Mapping[str, Any]) -> Dict[int, int]:
+        """Return number of an item → number of the other side's that equals it, but for the tolerance.
+
+        First those of equal keys, then in the order of their keys, then each with each.
+        """
+        wanted_keys = [sort_key(self.expected, item) for item in wanted]
+        got_keys = [sort_key(self.actual, item) for item in got]
+        places: Dict[str, List[int]] = {}
+        for number in reversed(range(len(got))):
+            if is_telling(got_keys[number]):
+                places.setdefault(repr(got_keys[number]), []).append(number)
+        equal = [places.get(repr(key)) for key in wanted_keys]
+        matches = {index: numbers.pop() for index, numbers in enumerate(equal) if numbers}
+        taken = frozenset(matches.values())
+        left = [n for n, key in enumerate(wanted_keys) if n not in matches and not is_exact(key)]
+        right = [n for n, key in enumerate(got_keys) if n not in taken and not is_exact(key)]
+        left.sort(key=lambda index: wanted_keys[index])
+        right.sort(key=lambda number: got_keys[number])
+        inner = Comparison(self.expected, self.actual, {DEFAULT: dict(checker, kind="allclose")}, within=self)
+        for index, number in list(zip(left, right)):
+            if inner.agrees(wanted[index], got[number]):
+                matches[index] = number
+                left.remove(index)
+                right.remove(number)
+        for index in left if len(left) <= MOST_UNORDERED else ():
+            match = next((number for number in right if inner.agrees(wanted[index], got[number])), None)
+            if match is not None:
+                matches[index] = match
+                right.remove(match)
+        return matches
+
+    def agrees(self, wanted: Any, got: Any) -> bool:
+        """Tell whether two items are equal. Items that are being compared already, further up, count as equal."""
+        node, before = self.expected.followed(wanted), self.matches.work
+        near = self.checkers[DEFAULT]
+        pair = (id(node), id(self.actual.followed(got)), near.get("rtol"), near.get("atol"))
+        if not isinstance(node, (dict, list)):
+            is_equal = not self.run(wanted, got)
+        else:
+            is_equal = self.matches.decide(pair, (wanted, got), lambda: not self.run(wanted, got))
+        if is_equal:
+            self.matches.work = before
+        return is_equal
+
+    # numbers
 
     def leaf(self, e: Any, a: Any, path: str, first: str, checker: Mapping[str, Any]) -> None:
         """Compare two nodes that hold numbers."""
         if isinstance(e, dict):
             for field, label in _LABELS.items():
-                wanted, got = e.get(field, False), a.get(field, False)
+                wanted, got = _label(e, field), _label(a, field)
                 if wanted != got:
                     self.differ(path, "expected %s %s, got %s" % (label, wanted, got))
                     return
             if e.get("cls") != a.get("cls"):
                 self.differ(path, "expected class %s, got %s" % (e.get("cls"), a.get("cls")))
-        if not self.same_data(e, a):
-            try:
-                self.numeric(e, a, path, first, checker)
-            except BadDocument as error:
-                self.differ(path, str(error))
+        self.numeric(e, a, path, first, checker)
         if isinstance(e, dict) and e["$"] == "tensor":
             self.grads(e, a, join(path, ".grad"))
             attributes = [{"$": "object", "cls": "", "state": node.get("attrs", {})} for node in (e, a)]
@@ -1903,7 +1760,7 @@ class _Comparison:
     def grads(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
         """Compare the ``.grad`` of two tensors, unless it is left out."""
         checker = self.checkers.get(path) or self.checkers.get(GRADS) or {}
-        if checker.get("kind") in SKIPPED:
+        if checker.get("kind") == "ignore":
             return
         if "grad" in e and "grad" in a:
             self.pair(e["grad"], a["grad"], path)
@@ -1915,137 +1772,188 @@ class _Comparison:
     def left_out(self, path: str) -> bool:
         """Tell whether a part that only one side has is not compared."""
         checker = self.checkers.get(GRADS, {}) if path.startswith(GRAD) else self.checker(path, path)
-        return checker.get("kind") in SKIPPED
-
-    def same_data(self, e: Any, a: Any) -> bool:
-        """Tell whether two leaves have the very same numbers, written alike: most have, and numpy is not needed."""
-        if not isinstance(e, dict):
-            return bool(e == a or (e != e and a != a))
-        if "file" in e and "file" in a:
-            return bool(self.expected.buffers[e["file"]] == self.actual.buffers[a["file"]])
-        return bool(e.get("data", e.get("v", e)) == a.get("data", a.get("v")))
+        return checker.get("kind") == "ignore"
 
     def numeric(self, e: Any, a: Any, path: str, first: str, checker: Mapping[str, Any]) -> None:
-        """Compare numbers of one type and shape: ``|actual - expected| <= atol + rtol * |expected|``."""
-        floating = dtype_of(e) in FLOATS
-        near = floating and checker.get("kind") == "allclose"
-        allowed = checker if near else {}
-        rtol, atol = float(allowed.get("rtol", 0.0)), float(allowed.get("atol", 0.0))
+        """Compare numbers of one type and shape."""
+        floating = is_floating(dtype_of(e))
+        rtol, atol = _tolerance(checker) if floating else (0.0, 0.0)
         if isinstance(e, float):
             mismatch = scalar_mismatch(e, a, rtol, atol)
-        elif has_numpy():
-            wanted, got = numbers(self.expected, e), numbers(self.actual, a)
-            mismatch = array_mismatch(wanted, got, floating, rtol, atol)
+        elif e["$"] == "complex":
+            mismatch = scalar_mismatch(complex(*e["v"]), complex(*a["v"]), rtol, atol)
         else:
-            listed = listed_numbers(self.expected, e), listed_numbers(self.actual, a)
-            mismatch = listed_mismatch(listed[0], listed[1], floating, rtol, atol)
-        if mismatch is None:
-            return
-        text, distance = mismatch
-        if self.spreads is not None and first in self.spreads:
-            self.spreads[first] = Spread(*map(max, distance, self.spreads[first]))
+            wanted, got = self.expected.numbers(e), self.actual.numbers(a)
+            mismatch = array_mismatch(wanted, got, floating, rtol, atol)
+        if mismatch is not None:
+            self.mismatch(mismatch, path, first, checker if floating else {})
+
+    def mismatch(self, found: Tuple[str, Spread], path: str, first: str, checker: Mapping[str, Any]) -> None:
+        """Note that numbers differ: ``|actual - expected| <= atol + rtol * |expected|`` does not hold."""
+        text, distance = found
         if math.isfinite(distance.max_abs):
             text += "; largest difference %.3g absolute, %.3g relative" % distance
-        self.differ(path, text + (" (allowed: rtol %g, atol %g)" % (rtol, atol) if near else ""))
+        near = checker.get("kind") == "allclose"
+        self.differ(path, text + (" (allowed: rtol %g, atol %g)" % _tolerance(checker) if near else ""))
 
-    def parts(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
-        """Compare two nodes of one tag: their own texts and sizes, then their parts, by what leads to them."""
+    def sparse(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
+        """Compare sparse matrices: the order of the elements, and zeros that one of them stores, do not matter."""
         contradiction = _contradiction(e, a)
         if contradiction:
             self.differ(path, contradiction)
             return
-        by_key = all(_plain_key(key) for key, _ in _pairs(e) + _pairs(a))
-        wanted, got = _parts(e, by_key), _parts(a, by_key)
-        for key in dict(wanted, **got):
-            if len(self.differences) >= MOST:
+        at = join(path, ".numbers")
+        checker = self.checker(at, at)
+        expected, actual = (
+            [side.open(node[name]) for name in ("places", "numbers")]
+            for side, node in ((self.expected, e), (self.actual, a))
+        )
+        if _label(expected[1], "dtype") != _label(actual[1], "dtype"):
+            self.differ(at, "expected %s, got %s" % (describe(expected[1]), describe(actual[1])))
+            return
+        wanted, got = aligned(*map(self.expected.numbers, expected), *map(self.actual.numbers, actual))
+        mismatch = array_mismatch(wanted, got, wanted.dtype.kind in "fc", *_tolerance(checker))
+        if mismatch is not None:
+            self.mismatch(mismatch, at, at, checker)
+
+    # parts
+
+    def parts(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
+        """Compare two nodes of one tag: their own texts and sizes, then their parts, by what leads to them."""
+        if e["$"] == "make" and {e["kind"], a["kind"]} == {"range", "index"}:
+            self.index(e, a, path)
+            return
+        contradiction = _contradiction(e, a)
+        if contradiction and self.checker(path, path).get("kind") != "ignore":
+            self.differ(path, contradiction)
+            return
+        wanted, got = _own_steps(e), _own_steps(a)
+        for step in dict(wanted, **got):
+            if len(self.differences) >= self.most:
                 return
-            step = (wanted if key in wanted else got)[key][0]
             part = join(path, step) if step else path
-            if key in wanted and key in got:
-                self.pair(wanted[key][1], got[key][1], part)
-            elif not self.left_out(part):
-                self.one_sided(wanted.get(key), got.get(key), path, part)
-        ordered = e.get("call") == {"$": "name", "v": "collections:OrderedDict"}
-        if ordered and set(wanted) == set(got) and list(wanted) != list(got):
+            if step in wanted and step in got:
+                self.pair(wanted[step], got[step], part)
+            elif step[1:] not in e.get("lazy", ()):
+                self.one_sided(wanted.get(step, _NOTHING), got.get(step, _NOTHING), path, part)
+        self.items(e, a, path)
+
+    def items(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
+        """Compare the items of two dictionaries, by their keys."""
+        wanted, got = _pairs(e), _pairs(a)
+        near = self.loosest(path, self.checker(path, path))
+        matches = self.match([key for key, _ in wanted], [key for key, _ in got], near)
+        found = frozenset(matches.values())
+        more = [(number, pair) for number, pair in enumerate(got) if number not in found]
+        for index, (key, part) in enumerate(wanted):
+            if len(self.differences) >= self.most:
+                return
+            at = join(path, key_text(plain_value(self.expected, self.expected.open(key)), index))
+            if index in matches:
+                self.pair(part, got[matches[index]][1], at)
+            else:
+                self.one_sided(part, _NOTHING, path, at)
+        for number, (key, part) in more[: self.most]:
+            at = join(path, key_text(plain_value(self.actual, self.actual.open(key)), number))
+            self.one_sided(_NOTHING, part, path, at)
+        numbers = [matches[index] for index in sorted(matches)]
+        if e.get("call") == {"$": "name", "v": "collections:OrderedDict"} and numbers != sorted(numbers):
             self.differ(path, "the keys are in another order")
 
-    def one_sided(
-        self, wanted: Optional[Tuple[str, Any]], got: Optional[Tuple[str, Any]], path: str, part: str
-    ) -> None:
-        """Note a part below a path that only one side has, given as :func:`_parts` does."""
+    def index(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
+        """Compare two indices of pandas, one of which is a range."""
+        wanted, got = _entries(self.expected, e), _entries(self.actual, a)
+        if any(one != other for one, other in itertools.zip_longest(wanted, got)):
+            self.differ(path, "expected other entries")
+        self.pair(e["args"][-1], a["args"][-1], join(path, ".name"))
+
+    def one_sided(self, wanted: Any, got: Any, path: str, part: str) -> None:
+        """Note a part below a path that only one side has, unless it is left out."""
+        if self.left_out(part) or wanted == {"$": "omitted"}:
+            return
         if not path and _is_changed_argument(part):
-            self.differ(part, HAS_TO_STAY if wanted is None else HAS_TO_CHANGE)
-        elif wanted is None:
-            self.differ(part, "expected nothing, got %s" % describe(got and got[1]))
-        elif wanted[1] != {"$": "omitted"}:
-            self.differ(part, "expected %s, got nothing" % describe(wanted[1]))
+            self.differ(part, HAS_TO_STAY if wanted is _NOTHING else HAS_TO_CHANGE)
+        elif wanted is _NOTHING:
+            self.differ(part, "expected nothing, got %s" % describe(self.actual.open(got)))
+        else:
+            self.differ(part, "expected %s, got nothing" % describe(self.expected.open(wanted)))
+
+
+class _Matches:
+    """Pairs of items that were compared. A pair that is being compared counts as equal further down."""
+
+    def __init__(self) -> None:
+        self.known: Dict[Tuple[Any, ...], Tuple[bool, Any]] = {}
+        self.equal: List[Tuple[Any, ...]] = []
+        self.work = 0
+
+    def decide(self, pair: Tuple[Any, ...], kept: Any, compare_them: Callable[[], bool]) -> bool:
+        """Return whether a pair is equal. ``kept``: the values whose ids are in it."""
+        if pair in self.known:
+            return self.known[pair][0]
+        size = len(self.equal)
+        self.known[pair] = True, kept
+        self.equal.append(pair)
+        if compare_them():
+            return True
+        for other in self.equal[size:]:  # found equal because this pair was taken to be
+            del self.known[other]
+        del self.equal[size:]
+        self.known[pair] = False, kept
+        return False
+
+
+def _tolerance(checker: Mapping[str, Any]) -> Tuple[float, float]:
+    near = checker.get("kind") == "allclose"
+    return (float(checker.get("rtol", 0.0)), float(checker.get("atol", 0.0))) if near else (0.0, 0.0)
+
+
+def _label(node: Dict[str, Any], field: str) -> Any:
+    value = node.get(field, False)
+    return native(value) if field == "dtype" and value else value
 
 
 def _contradiction(e: Dict[str, Any], a: Dict[str, Any]) -> str:
     """Say where two nodes of one tag have other texts, flags or numbers of items; "" where they have the same."""
-    for name, kind, _ in FIELDS[e["$"]]:
+    for name, kind in FIELDS[e["$"]].items():
         if kind in (TEXT, INTS, FLAG) and e.get(name) != a.get(name):
-            in_words = (describe(e), describe(a)) if name == "cls" else (_short(e[name]), _short(a[name]))
+            in_words = (
+                (describe(e), describe(a)) if name == "cls" else (_short(e.get(name)), _short(a.get(name)))
+            )
             return "expected %s, got %s" % in_words
-        if kind is NODES and len(e.get(name, ())) != len(a.get(name, ())):
+        if kind == NODES and len(e.get(name, ())) != len(a.get(name, ())):
             return "expected %d items, got %d" % (len(e.get(name, ())), len(a.get(name, ())))
     return ""
 
 
 def _is_changed_argument(part: str) -> bool:
     """Tell whether a part of an outcome is an argument, or a free variable: an outcome has those that were changed."""
-    return part not in (VALUE, RAISED, EXHAUSTED, RETURNED, GRADIENTS, FILES)
+    return part not in (VALUE, RAISED, EXHAUSTED, RETURNED, GRADIENTS)
 
 
-def _followed(node: Any, ids: Dict[int, Any]) -> Any:
-    """Return the node that a reference names; any other node as it is."""
-    return ids[node["id"]] if isinstance(node, dict) and node.get("$") == "ref" else node
-
-
-def _items(document: Document, node: Dict[str, Any]) -> List[Any]:
+def _rows(side: Side, node: Dict[str, Any]) -> List[Any]:
     """Return the items of a sequence, or the rows of an array."""
-    return list(numbers(document, node).tolist() if "dtype" in node else node["v"])
+    return list(side.numbers(node).tolist() if "dtype" in node else node["v"])
 
 
 def _pairs(node: Dict[str, Any]) -> List[List[Any]]:
     return list(node["v"] if node["$"] == "dict" else node.get("pairs", ()))
 
 
-def _plain_key(key: Any) -> str:
-    """Return a dictionary's key as text, by which another dictionary is searched; "" for one that is no plain value."""
-    return "" if _is_compound(key) else json.dumps(key, sort_keys=True)
+def _entries(side: Side, node: Dict[str, Any]) -> Iterable[Any]:
+    """Return the entries of an index of pandas. Raises BadDocument where it is none."""
+    limits, array = node["args"][:-1], side.open(node["args"][0]) if node["args"] else None
+    if node["kind"] == "range" and [type(limit) for limit in limits] == [int] * 3 and limits[2]:
+        return range(*limits)
+    if not isinstance(array, dict) or array.get("dtype") != "int64":
+        raise BadDocument("no index of whole numbers")
+    return list(side.numbers(array).tolist())
 
 
-def _is_compound(node: Any) -> bool:
-    """Tell whether a key, or a part of it, is an object, a tensor, or has its numbers or itself elsewhere."""
-    if isinstance(node, list):
-        return any(map(_is_compound, node))
-    if not isinstance(node, dict):
-        return False
-    if "$" in node and (node["$"] in ("object", "call", "tensor") or "file" in node or "id" in node):
-        return True
-    return any(map(_is_compound, node.values()))
-
-
-def _parts(node: Dict[str, Any], by_key: bool) -> Dict[str, Tuple[str, Any]]:
-    """Return a node's parts as identity → (step of the path, sub-node); items of dictionaries by key or by place."""
-    pairs = _pairs(node)
-    others = dict(node, **{"v" if node["$"] == "dict" else "pairs": []})
-    by_identity = {step: (step, part) for step, part in parts(others)}
-    for position, (key, part) in enumerate(pairs):
-        identity = _plain_key(key) if by_key else str(position)
-        if not by_key:
-            by_identity["<key>" + identity] = ("<key %d>" % position, key)
-        by_identity["<item>" + identity] = (key_text(key, position), part)
-    return by_identity
-
-
-def _number(node: Any) -> Any:
-    """Return the number that a scalar of numpy is; any other node as it is."""
-    number = isinstance(node, dict) and node["$"] == "scalar" and "data" in node
-    if number and isinstance(node["data"], (bool, int, float)):
-        return rounded(node["data"], node["dtype"])
-    return node
+def _own_steps(node: Dict[str, Any]) -> Dict[str, Any]:
+    """Return a node's parts but those of its pairs, by the steps that lead to them."""
+    fields = [item for item in FIELDS[node["$"]].items() if item[1] != PAIRS and item[0] in node]
+    return {step: part for name, kind in fields for step, part in steps(name, kind, node[name])}
 
 
 def _is_shared(node: Any) -> bool:
@@ -2063,45 +1971,28 @@ def describe(node: Any) -> str:
     node = tagged(node)
     if not isinstance(node, dict):
         return _short(node)
-    in_words: Callable[[Any], str] = _IN_WORDS.get(node["$"], lambda node: "a %s" % node["$"])
-    return in_words(node)
+    tag, content = node["$"], node.get("v")
+    if tag == "name":
+        return str(content)
+    if tag == "complex":
+        return str(complex(*node["v"]))
+    if tag == "omitted":
+        return "something that was not stored"
+    if tag == "fixture":
+        return "the fixture %s" % content
+    if tag == "call":  # as pickle makes an object: its class is called, or is the first argument
+        called = [_last_name(part) for part in (node["call"], *node["args"][:1])]
+        return "a %s" % (called[-1] if called[0] == "__newobj__" and called[-1] else called[0])
+    text = "an array" if tag == "array" else "a " + _last_name(node.get("cls") or node.get("kind") or tag)
+    if "dtype" in node:
+        return text + " %s%s" % (node["dtype"], node["shape"])
+    return text + (" of %d" % len(content) if isinstance(content, list) else "")
 
 
-def _of_class(node: Dict[str, Any]) -> str:
-    return "a %s" % node["cls"].rpartition(":")[2]
-
-
-def _sized(node: Dict[str, Any]) -> str:
-    return "a %s of %d" % (node["$"], len(node["v"]))
-
-
-def _called(node: Dict[str, Any]) -> str:
-    """Name the class of an object that is made by a call, as pickle would make it."""
-    name = node["call"].get("v") if isinstance(node["call"], dict) else ""
-    if name == "copyreg:__newobj__" and node["args"] and isinstance(node["args"][0], dict):
-        name = node["args"][0].get("v", name)
-    return "a %s" % str(name).rpartition(":")[2].rpartition(".")[2]
-
-
-_IN_WORDS: Dict[str, Callable[[Dict[str, Any]], str]] = {
-    "tensor": lambda node: "a tensor %s%s" % (node["dtype"], node["shape"]),
-    "array": lambda node: "an array %s%s" % (node["dtype"], node["shape"]),
-    "scalar": lambda node: "a numpy scalar",
-    "list": _sized,
-    "tuple": _sized,
-    "set": _sized,
-    "frozenset": _sized,
-    "dict": _sized,
-    "object": _of_class,
-    "namedtuple": _of_class,
-    "call": _called,
-    "complex": lambda node: str(complex(*node["v"])),
-    "fixture": lambda node: "the fixture %s" % node["v"],
-    "name": lambda node: str(node["v"]),
-    "make": lambda node: "a %s" % node["kind"],
-    "omitted": lambda node: "something that was not stored",
-}
-"""Tag of a node → what it is called in messages; the others are called by their tags."""
+def _last_name(value: Any) -> str:
+    """Return the last part of the name of a class or function, given as text, as a node or itself."""
+    text = value.get("v", "") if isinstance(value, dict) else getattr(value, "__qualname__", value)
+    return str(text).rpartition(":")[2].rpartition(".")[2]
 
 
 def _short(value: Any) -> str:
@@ -2110,174 +2001,10 @@ def _short(value: Any) -> str:
     return text if len(text) <= 100 else text[:97] + "..."
 
 
-# probe/written.py
-
-MOST_ENTRIES = 1000
-"""Entries of a folder that are looked at before and after a call."""
-_WRITING = os.O_WRONLY | os.O_RDWR
-
-
-class Written:
-    """Notes the files that are written between ``start`` and ``stop``.
-
-    Attributes:
-        folders: folders that it wrote into, and that were there before; below the current one by their relative path.
-    """
-
-    watching: Optional[Written] = None
-    hooked = False
-
-    def __init__(self, arguments: Iterable[Any] = ()) -> None:
-        self.folders: List[str] = []
-        self._made: List[str] = []
-        self._paths: List[str] = []
-        self._here = os.path.realpath(os.getcwd())
-        self._named = [str(argument) for argument in arguments if isinstance(argument, (str, PurePath))]
-        self._before: Dict[str, Tuple[int, int]] = {}
-
-    def start(self) -> Written:
-        """Begin to watch."""
-        listen: Any = getattr(sys, "addaudithook", None)
-        if listen is not None and not Written.hooked:
-            Written.hooked = True  # there is no way to take a hook off again
-            listen(_heard)
-        self._before = self._listed()
-        Written.watching = self
-        return self
-
-    def stop(self) -> None:
-        """End it."""
-        Written.watching = None
-        for path, state in self._listed().items():
-            if self._before.get(path) != state:
-                self.note(path)
-
-    def note(self, path: Any, folder: bool = False) -> None:
-        """Note a file that is about to be written, or a folder that is about to be made."""
-        if isinstance(path, int):
-            return
-        name = os.path.realpath(os.fsdecode(path))
-        noted = self._made if folder else self._paths
-        if name not in noted:
-            noted.append(name)
-        parent = os.path.dirname(name)
-        if parent not in self._made and self._shown(parent) not in self.folders and os.path.isdir(parent):
-            self.folders.append(self._shown(parent))
-
-    def names(self) -> List[str]:
-        """Return the written files that are left, below the current folder by their relative path."""
-        return [self._shown(path) for path in self._left()]
-
-    def contents(self) -> Dict[str, Union[str, bytes]]:
-        """Return the written files that are left: text where they are text."""
-        texts: Dict[str, Union[str, bytes]] = {}
-        for path in self._left():
-            try:
-                with open(path, "rb") as file:
-                    data = file.read()
-            except OSError:  # it wrote what nobody may read
-                data = b""
-            try:
-                texts[self._shown(path)] = data.decode("utf-8")
-            except UnicodeDecodeError:
-                texts[self._shown(path)] = data
-        return dict(sorted(texts.items()))
-
-    def _left(self) -> List[str]:
-        """Return the files that are still there, without Python's own caches."""
-        return [path for path in self._paths if os.path.isfile(path) and "__pycache__" not in path]
-
-    def _shown(self, path: str) -> str:
-        inside = path == self._here or path.startswith(self._here + os.sep)
-        return os.path.relpath(path, self._here) if inside else path
-
-    def _listed(self) -> Dict[str, Tuple[int, int]]:
-        states = {}
-        for name in self._named:
-            try:
-                entries = [entry.path for entry in os.scandir(name)] if os.path.isdir(name) else [name]
-                for path in entries[:MOST_ENTRIES]:
-                    state = os.stat(path)
-                    if os.path.isfile(path):
-                        states[os.path.realpath(path)] = (state.st_mtime_ns, state.st_size)
-            except (OSError, ValueError):  # no path after all, or nothing there yet
-                continue
-        return states
-
-
-def _heard(event: str, arguments: Sequence[Any]) -> None:
-    """Hear what Python says before it opens, moves or makes a file. It must never raise."""
-    watching = Written.watching
-    if watching is None or event not in ("open", "os.rename", "os.mkdir"):
-        return
-    try:
-        if event == "open" and arguments[2] & _WRITING:
-            watching.note(arguments[0])
-        elif event == "os.rename":
-            watching.note(arguments[1])
-        elif event == "os.mkdir":
-            watching.note(arguments[0], folder=True)
-    except Exception:  # flags may be None
-        return
-
-
-@contextlib.contextmanager
-def room_to_write(folders: Optional[Sequence[str]]) -> Iterator[None]:
-    """Run in a copy of the current folder, made of links, where the call may write.
-
-    Args:
-        folders: those that the recorded call wrote into; None to stay where we are.
-    """
-    if folders is None:
-        yield
-        return
-    here, copy = os.getcwd(), tempfile.mkdtemp(prefix="lmr-files-")
-    try:
-        _link(here, copy)
-        os.chdir(copy)
-        for folder in folders:
-            _make_real(folder)
-        yield
-    finally:
-        os.chdir(here)
-        shutil.rmtree(copy, ignore_errors=True)
-
-
-def _link(source: str, folder: str) -> None:
-    for name in os.listdir(source):
-        os.symlink(os.path.join(source, name), os.path.join(folder, name))
-
-
-def _make_real(folder: str) -> None:
-    """Make a folder, and turn links on the way to it into folders of links."""
-    path = "" if not os.path.isabs(folder) else os.sep
-    for step in folder.strip(os.sep).split(os.sep):
-        path = os.path.join(path, step)
-        if os.path.islink(path) and not os.path.isabs(folder):
-            source = os.path.realpath(path)
-            os.unlink(path)
-            os.mkdir(path)
-            _link(source, path)
-        elif not os.path.isdir(path):
-            with contextlib.suppress(OSError):  # the call then says what it lacks
-                os.mkdir(path)
-
-
-# probe/outcome.py
-
-_LAST_STEP = re.compile(r"(?:^|\.|^@closure |^@global )([^\W\d]\w*)$")
-"""An argument, a free variable, or an attribute; no item of a container."""
-_CHILD = re.compile(r"\._(?:modules|parameters|buffers)\['([^\W\d]\w*)'\]")
-"""An attribute of a torch module, where the module keeps it."""
-
+# probe/effects.py
 
 VALUE_ARGUMENT = "@argument value"
 """The part of an outcome that is an argument named as the returned value is."""
-
-
-def as_written(path: str) -> str:
-    """Write a path as code has it: ``self.encoder`` for ``self._modules['encoder']``."""
-    return _CHILD.sub(r".\1", path)
 
 
 class Fixtures:
@@ -2288,41 +2015,16 @@ class Fixtures:
     recording is replayed, and nowhere else.
 
     Args:
-        names: fixtures by which arguments and attributes are recorded.
         path: the file that builds them; None where nothing is built.
-        kinds: fixture → type of the object that it builds, where that is known.
     """
 
-    def __init__(
-        self, names: Iterable[str] = (), path: Optional[str] = None, kinds: Optional[Dict[str, type]] = None
-    ) -> None:
-        self.path, self.kinds = path, kinds or {}
-        self._names = frozenset(names)
+    def __init__(self, path: Optional[str] = None) -> None:
+        self.path = path
         self._names_by_id: Dict[int, Tuple[str, Any]] = {}
         self._built: Dict[str, Any] = {}
         self._module: Any = None
 
-    def find(self, value: Any, path: str) -> Optional[str]:
-        """Return the fixture that stands for an object of the inputs, by where it is, or None."""
-        match = _LAST_STEP.search(as_written(path))
-        if match is None or match.group(1) not in self._names or not self._stands_for(match.group(1), value):
-            return self.named(value, path)
-        self._names_by_id[id(value)] = (match.group(1), value)
-        return match.group(1)
-
-    def _stands_for(self, name: str, value: Any) -> bool:
-        """Tell whether a fixture is such an object, or the object could not be stored without it.
-
-        A layer without dropout may have a lambda where another one has a module, which is no such object.
-        """
-        if self.kinds.get(name, type(value)) is type(value):
-            return True
-        try:
-            return bool(encode(value).omitted)
-        except (Unstorable, TooLarge):
-            return True
-
-    def named(self, value: Any, path: str) -> Optional[str]:
+    def named(self, value: Any, path: str = "") -> Optional[str]:
         """Return the fixture that an object was found or built for, or None. Of an outcome, only this counts."""
         fixture = self._names_by_id.get(id(value))
         return None if fixture is None else fixture[0]
@@ -2346,99 +2048,54 @@ class Fixtures:
         return {name: value for name, value in vars(self._module).items() if inspect.isfunction(value)}
 
 
-class Inputs:
-    """The parts that a call may change, and their document from before it.
+class Outcome:
+    """The outcome of a call: what it returned or raised, and what it changed.
 
     Args:
+        parts: what the call may change.
+        document: the same before the call.
         fixture_of: object and path → its fixture, or None.
         gradients: whether gradients belong to the outcome.
-        written: the files that the call writes, where they belong to the outcome.
     """
 
     def __init__(
         self,
         parts: Dict[str, Any],
         document: Document,
-        limit: int = DEFAULT_LIMIT,
-        skip: Iterable[str] = (),
-        fixture_of: Optional[Callable[[Any, str], Optional[str]]] = None,
+        fixture_of: Callable[..., Optional[str]] = lambda value, path="": None,
         gradients: bool = False,
-        written: Optional[Written] = None,
     ) -> None:
-        self.parts, self.document, self.limit = parts, document, limit
-        self.skip, self.fixture_of, self.gradients, self.written = tuple(skip), fixture_of, gradients, written
+        self.parts, self.document, self.fixture_of = parts, document, fixture_of
+        self.gradients = gradients
 
-    def encode(self, value: Any) -> Document:
-        """Encode a part of the outcome. Objects of fixtures are known by their identity."""
-        return encode(value, self.limit, self.skip, self.fixture_of)
-
-    def _after(self, function: Any) -> Dict[str, Any]:
-        """Return the parts that differ from before, as they are now, and the files that were written."""
+    def changes(self, function: Any) -> Dict[str, Any]:
+        """Return the parts that differ from before, as they are now."""
         effects: Dict[str, Any] = {}
-        if self.written is not None:
-            self.written.stop()
-            contents = self.written.contents()
-            effects = {FILES: contents} if contents else {}
         now = dict(self.parts)
         now.update({name: value for name, value in closure(function).items() if name in now})
-        later = self.encode(now)
-        names = changed(self.document, later)
-        more_than_grads = changed(self.document, later, {GRADS: {"kind": "ignore"}}) if names else []
-        for name in names:
-            if not name.startswith(GLOBAL):
-                prefix = "" if name in more_than_grads else GRAD
+        before, live = Stored(self.document), Live(self.fixture_of)
+        exactly = Comparison(before, live)
+        but_grads = Comparison(before, live, {GRADS: {"kind": "ignore"}})
+        for name, node in self.document.tree.items():
+            if name in now and not name.startswith(GLOBAL) and exactly.run(node, now[name]):
+                prefix = "" if but_grads.run(node, now[name]) else GRAD
                 effects[VALUE_ARGUMENT if name == VALUE and not prefix else prefix + name] = now[name]
         return effects
 
-    def ended(self, function: Any, value: Any, error: Optional[BaseException] = None) -> Document:
-        """Return the outcome of a call that returned or raised. Raises Unstorable, TooLarge."""
-        root: Dict[str, Any] = {VALUE: value} if error is None else {RAISED: type_name(error)}
-        if self.gradients and error is None:
-            root[GRADIENTS] = gradients(self.parts, value)
-        return self.encode(dict(root, **self._after(function)))
+    def whole(self, function: Any, result: Dict[str, Any]) -> Dict[str, Any]:
+        """Return the outcome as live values. ``result``: see :func:`.calling.call`, or what was raised."""
+        root = dict(result)
+        if self.gradients and VALUE in result and EXHAUSTED not in result:
+            root[GRADIENTS] = gradients(self.parts, result[VALUE])
+        return dict(root, **self.changes(function))
 
-    def generated(self, function: Any, yielded: List[Document], end: Optional[Document]) -> Document:
-        """Return the outcome of a generator.
+    def item(self, value: Any) -> Any:
+        """Take an item of a generator, before it goes on."""
+        raise NotImplementedError
 
-        Args:
-            items: what it yielded, each taken when it was yielded.
-            end: its return value when it was exhausted, else None.
-        """
-        after = self.encode(self._after(function))
-        whole = _combine([*yielded, after, *([end] if end is not None else [])])
-        tree: Dict[str, Any] = {VALUE: whole.tree[: len(yielded)], EXHAUSTED: end is not None}
-        if end is not None:
-            tree[RETURNED] = whole.tree[-1]
-        return Document(dict(tree, **whole.tree[len(yielded)]), whole.buffers, whole.omitted)
-
-
-def changed_parts(inputs: Document, expected: Document) -> List[str]:
-    """Return the names under which an outcome has arguments and free variables that the call changed."""
-    names = [
-        VALUE_ARGUMENT if name == VALUE else name for name in inputs.tree if name not in (GRADIENTS, FILES)
-    ]
-    return [name for name in names if name in expected.tree]
-
-
-def _combine(documents: List[Document]) -> Document:
-    """Make one list document of several documents that share nothing."""
-    buffers: Dict[str, Buffer] = {}
-    omitted: List[Omitted] = []
-    trees, next_id = [], 0
-    for document in documents:
-        tree = json.loads(json.dumps(document.tree))
-        first_id, first_file = next_id, len(buffers)
-        buffers.update((str(first_file + int(name)), buffer) for name, buffer in document.buffers.items())
-        for _, node in list(walk(tree)):
-            if isinstance(node, dict) and "$" in node:
-                if "file" in node:
-                    node["file"] = str(first_file + int(node["file"]))
-                if "id" in node:
-                    node["id"] += first_id
-                    next_id = max(next_id, node["id"] + 1)
-        omitted.extend(document.omitted)
-        trees.append(tree)
-    return Document(trees, buffers, tuple(omitted))
+    def ended(self, function: Any, result: Dict[str, Any]) -> Optional[Document]:
+        """Take the outcome. A generator's items are what :meth:`item` made of them."""
+        raise NotImplementedError
 
 
 # probe/repeating.py
@@ -2462,19 +2119,19 @@ class Repeated(NamedTuple):
 def repeat(
     find: Callable[[Dict[str, Any]], Any],
     inputs: Document,
+    take: Callable[..., Outcome],
     fixtures: Optional[str] = None,
-    limit: int = DEFAULT_LIMIT,
     begin: Callable[[], Any] = lambda: None,
 ) -> Repeated:
     """Call a function with recorded inputs. Whatever it does is a result.
 
     Args:
         find: free variables by name → the function.
+        take: makes what takes the outcome.
         fixtures: ``unit_test/fixtures.py``, where the inputs need it.
-        limit: largest size of the outcome.
         begin: called just before the call.
     """
-    built = Fixtures(path=fixtures)
+    built = Fixtures(fixtures)
     try:
         if fixtures:
             built.functions()  # also where only a class of the file is needed
@@ -2482,120 +2139,38 @@ def repeat(
         values = decode(inputs, built.build)
         if not isinstance(values, dict):
             raise BadDocument("the inputs are no dictionary")
-        setting = take_setting(values)
-        function = find(free_variables(values))
+        modes, states = values.pop(MODE, None), values.pop(RANDOM, {})
+        gradients, most = values.pop(GRADIENTS, False) is True, values.pop(ITEMS, ITEM_LIMIT)
+        function = find(with_prefix(values, CLOSURE))
         args, kwargs = unbind(function, values)
-        set_globals(function, values)
+        inspect.unwrap(function).__globals__.update(with_prefix(values, GLOBAL))
     except Exception as error:
         return Repeated("bad-inputs", error=error)
     before = {name: node for name, node in inputs.tree.items() if name in values}
-    with room_to_write(setting.files), applied(setting.modes):
-        taken = Inputs(
-            values,
-            Document(before, inputs.buffers),
-            limit,
-            fixture_of=built.named,
-            gradients=setting.gradients,
-            written=None if setting.files is None else Written(values.values()).start(),
-        )
-        restore_random(setting.states)
+    with applied(modes):
+        document = Document(before, inputs.buffers)
+        taken = take(values, document, fixture_of=built.named, gradients=gradients)
+        restore_random(states)
         begin()
-        made = _outcome(function, args, kwargs, setting.most, taken)
+        made = _outcome(function, args, kwargs, most, taken)
     return made._replace(function=function)
 
 
-def _outcome(function: Any, args: Any, kwargs: Any, most: int, inputs: Inputs) -> Repeated:
+def _outcome(function: Any, args: Any, kwargs: Any, most: int, taken: Outcome) -> Repeated:
     try:
-        result = call(function, args, kwargs, most, inputs.encode)
-        if EXHAUSTED not in result:
-            return Repeated("returned", inputs.ended(function, result[VALUE]))
-        end = inputs.encode(result[RETURNED]) if result[EXHAUSTED] else None
-        return Repeated("returned", inputs.generated(function, result[VALUE], end))
-    except (Unstorable, TooLarge) as error:
-        return Repeated("unstorable", error=error)
-    except BaseException as error:  # a SystemExit is an outcome, too
         try:
-            return Repeated("raised", inputs.ended(function, None, error), error)
-        except (Unstorable, TooLarge) as refusal:
-            return Repeated("unstorable", error=refusal)
+            return Repeated("returned", taken.ended(function, call(function, args, kwargs, most, taken.item)))
+        except Refused:
+            raise
+        except BaseException as error:  # a SystemExit is an outcome, too
+            return Repeated("raised", taken.ended(function, {RAISED: type_name(error)}), error)
+    except Refused as refusal:
+        return Repeated("unstorable", error=refusal)
 
 
-# probe/custom.py
+# probe/functions.py
 
-NOT_PLAIN = frozenset({"object", "call", "name", "namedtuple", "fixture", "omitted"})
-"""Nodes that name code, or hold nothing."""
-
-
-class _Plain(Decoder):
-    """Decodes a part of a document, and nothing that names code."""
-
-    def __init__(self, document: Document) -> None:
-        super().__init__(document)
-        self.nodes = dict(walk(document.tree))
-        self.by_id = by_id(document.tree)
-
-    def node(self, node: Any) -> Any:
-        if isinstance(node, dict) and "$" in node:
-            if node["$"] in NOT_PLAIN or node.get("cls") not in (None, "matrix"):
-                raise BadDocument("a checker sees plain values only, and this holds a %s" % node["$"])
-            if node["$"] == "ref" and node["id"] not in self.values:
-                return self.node(self.by_id[node["id"]])  # the first place lies outside of this part
-        return super().node(node)
-
-    def part(self, path: str) -> Any:
-        if path not in self.nodes:
-            raise BadDocument("there is no %s" % path)
-        return self.node(self.nodes[path])
-
-
-def load_checkers(path: Any) -> Dict[str, Any]:
-    """Return the functions of a checkers file. Raises whatever importing it raises."""
-    return {name: value for name, value in vars(load_helper(path)).items() if callable(value)}
-
-
-def verdict(functions: Mapping[str, Any], name: str, expected: Document, actual: Document, path: str) -> str:
-    """Return a checker's objection to a part: "" when the values agree. Never raises an Exception."""
-    if name not in functions:
-        return "unit_test/checkers.py has no function %s" % name
-    try:
-        answer = functions[name](_Plain(expected).part(path), _Plain(actual).part(path))
-    except BadDocument as error:
-        return str(error)
-    except Exception as error:
-        return "%s raised %s: %s" % (name, type(error).__name__, str(error)[:300])
-    if isinstance(answer, str):
-        return answer[:500]
-    # numpy's or torch's True will do; anything else that is merely truthy will not.
-    agreed = answer is None or (type(answer).__name__ in ("bool", "bool_", "Tensor") and bool(answer))
-    return "" if agreed else "%s says no" % name
-
-
-# probe/definitions.py
-
-Function = Union[ast.FunctionDef, ast.AsyncFunctionDef]
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-
-
-class TargetNotFound(Exception):
-    """The source has no such function, or no Python."""
-
-
-def find(tree: ast.Module, qualname: str, line: int = 0, nth: int = 0) -> Tuple[ast.stmt, ...]:
-    """Return the definitions that lead to a function, itself last. Raises TargetNotFound.
-
-    Of several definitions of the name, ``line`` or ``nth`` (from 1) selects one; the last otherwise.
-    """
-    matches = definitions(tree, qualname)
-    if not matches:
-        raise TargetNotFound("there is no function %s" % qualname)
-    if nth > len(matches):
-        raise TargetNotFound("there are %d functions %s, not %d" % (len(matches), qualname, nth))
-    if nth:
-        return matches[nth - 1]
-    at_line = [path for path in matches if def_line(path[-1]) == line]
-    if line and not at_line and len(matches) > 1:
-        raise TargetNotFound("there is no function %s at line %d" % (qualname, line))
-    return (at_line or matches)[-1]
 
 
 def definitions(tree: ast.Module, qualname: str) -> List[Tuple[ast.stmt, ...]]:
@@ -2613,16 +2188,6 @@ def _defined_in(parent: ast.AST) -> Iterator[Any]:
             yield node
         elif isinstance(node, (ast.stmt, ast.ExceptHandler)) or type(node).__name__ == "match_case":
             yield from _defined_in(node)
-
-
-def def_line(node: Any) -> int:
-    """Return the line of the ``def`` itself; before Python 3.8 a node's line is that of its first decorator."""
-    last_decorator = max(map(last_line, node.decorator_list), default=0)
-    return int(node.lineno if node.lineno > last_decorator else last_decorator + 1)
-
-
-def last_line(node: Any) -> int:
-    return max(getattr(part, "lineno", 0) for part in ast.walk(node))
 
 
 def closure_factory(tree: ast.Module, target: Any, filename: str, free: Sequence[str]) -> CodeType:
@@ -2783,7 +2348,7 @@ class Target:
         if module:
             self.module: Any = importlib.import_module(module)
         else:
-            self.module = load_file(MAIN_STAND_IN, self.path, register=True)
+            self.module = load_file(MAIN_STAND_IN, self.path)
         if os.path.realpath(str(self.module.__file__)) != os.path.realpath(self.path):
             raise ImportError("%s was imported from %s" % (module, self.module.__file__))
 
@@ -2820,28 +2385,49 @@ class Target:
         return getattr(builtins, "__lmr_target__", lambda function: function)(made)
 
 
-def check(
-    target: Target, case: Any, checkers: Mapping[str, Any], fixtures: Any = None, custom: Any = None
-) -> None:
+class Compared(Outcome):
+    """Compares what a call did with the expected outcome, in place; nothing of it is written down."""
+
+    def __init__(self, expected: Document, checkers: Mapping[str, Any], *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.expected, self.yielded = expected.tree, 0
+        self.comparison = Comparison(Stored(expected), Live(self.fixture_of), checkers)
+
+    def item(self, value: Any) -> None:
+        items = self.expected.get(VALUE)
+        if isinstance(items, list) and self.yielded < len(items):
+            self.comparison.pair(items[self.yielded], value, "%s[%d]" % (VALUE, self.yielded))
+        self.yielded += 1
+
+    def ended(self, function: Any, result: Dict[str, Any]) -> None:
+        wanted, got = dict(self.expected), self.whole(function, result)
+        if EXHAUSTED in wanted and EXHAUSTED in got:  # the items were compared one by one
+            count = len(wanted.pop(VALUE))
+            if len(got.pop(VALUE)) != count:
+                self.comparison.differ(VALUE, "expected %d items, got %d" % (count, self.yielded))
+        self.comparison.pair(wanted, got, "")
+
+
+def check(target: Target, case: Any, checkers: Mapping[str, Any], fixtures: Any = None) -> None:
     """Make a recorded call and compare its outcome. Raises AssertionError with every difference.
 
     Args:
         case: its folder.
         checkers: path → how that part is compared, where not exactly.
-        fixtures, custom: ``unit_test/fixtures.py`` and ``checkers.py``, where they are needed.
+        fixtures: ``unit_test/fixtures.py``, where it is needed.
     """
-    expected = read(str(case), "expected")
-    made = repeat(target.function, read(str(case), "inputs"), fixtures and str(fixtures))
+    expected, compared = read(str(case), "expected"), []
+
+    def take(*args: Any, **more: Any) -> Compared:
+        compared.append(Compared(expected, checkers, *args, **more))
+        return compared[0]
+
+    made = repeat(target.function, read(str(case), "inputs"), take, fixtures and str(fixtures))
     raised = made.error
     shown = "".join(traceback.format_exception(type(raised), raised, raised.__traceback__)) if raised else ""
     problems = ["%s: %s" % (made.status, raised)]
-    if made.document is not None:
-        problems = [str(difference) for difference in compare(expected, made.document, checkers)]
-        for path, checker in checkers.items():
-            if checker["kind"] == "custom":
-                functions = load_checkers(custom)
-                message = verdict(functions, checker["function"], expected, made.document, path)
-                problems += ["%s: %s" % (path, message)] if message else []
+    if compared and made.status in ("returned", "raised"):
+        problems = [str(difference) for difference in compared[0].comparison.differences[:MOST]]
     if problems:
         text = "\n  ".join(problems)
         raise AssertionError("%s:\n  %s\n%s" % (os.path.basename(str(case)), text, shown))

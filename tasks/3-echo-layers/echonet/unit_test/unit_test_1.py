@@ -3,9 +3,8 @@
     python train.py
 
 Each folder recordings/1/case_N/ holds the inputs of one call and, apart from them, its outcome: what it returned
-or raised, and what it changed. As there is more among them than tensors, arrays and plain containers, lmr_support.py
-beside this file rebuilds the objects, makes the call and compares; it is the same in every task. Run the test from the
-repository's root, as a script or under pytest:
+or raised, and what it changed. lmr_support.py beside this file rebuilds the inputs, makes the call and compares; it is the same
+in every task. Run the test from the repository's root, as a script or under pytest:
 
     PYTHONPATH=$(pwd) python unit_test/unit_test_1.py
 """
@@ -28,49 +27,49 @@ EVERYWHERE = {
     '*.grad': {'kind': 'ignore'},  # not compared: .grad of every tensor: .grad is working memory: an implementation may clear or keep it
 }
 CASES = {
-    'case_1': {  # call 1: self.decay: tensor float32[1], requires…, self.leak: tensor float32[1], requires …, …
+    'case_1': {  # call 1: self.decay: Parameter float32[1], requi…, self.leak: Parameter float32[1], requir…, …
         **EVERYWHERE,
         '*': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},  # every float that is not named: usual for its element type
         'value[1].memory': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 7e-06},  # the golden is more exact than its element type
         'value[1].mass': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 8.4e-06},  # the golden is more exact than its element type
     },
-    'case_2': {  # call 11: self.decay: tensor float32[1], requires…, self.leak: tensor float32[1], requires …, …
+    'case_2': {  # call 11: self.decay: Parameter float32[1], requi…, self.leak: Parameter float32[1], requir…, …
         **EVERYWHERE,
         '*': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},  # every float that is not named: usual for its element type
         'value[1].memory': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 7.5e-06},  # the golden is more exact than its element type
         'value[1].mass': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 8.5e-06},  # the golden is more exact than its element type
     },
-    'case_3': {  # call 27: self.decay: tensor float32[4], requires…, self.leak: tensor float32[4], requires …, …
+    'case_3': {  # call 27: self.decay: Parameter float32[4], requi…, self.leak: Parameter float32[4], requir…, …
         **EVERYWHERE,
         '*': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 9.1e-06},  # every float that is not named: the golden is more exact than its element type
         'value[1].memory': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 3.7e-06},  # the golden is more exact than its element type
         'value[1].mass': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 8.4e-06},  # the golden is more exact than its element type
     },
-    'case_4': {  # call 33: self.decay: tensor float32[4], requires…, self.leak: tensor float32[4], requires …, …
+    'case_4': {  # call 33: self.decay: Parameter float32[4], requi…, self.leak: Parameter float32[4], requir…, …
         **EVERYWHERE,
         '*': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 9.2e-06},  # every float that is not named: the golden is more exact than its element type
         'value[1].memory': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 4.7e-06},  # the golden is more exact than its element type
         'value[1].mass': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 8.5e-06},  # the golden is more exact than its element type
     },
-    'case_5': {  # call 37: self.decay: tensor float32[4], requires…, self.leak: tensor float32[4], requires …, …
+    'case_5': {  # call 37: self.decay: Parameter float32[4], requi…, self.leak: Parameter float32[4], requir…, …
         **EVERYWHERE,
         '*': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 9e-06},  # every float that is not named: the golden is more exact than its element type
         'value[1].memory': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 5.1e-06},  # the golden is more exact than its element type
         'value[1].mass': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 8.5e-06},  # the golden is more exact than its element type
     },
-    'case_6': {  # call 39: self.decay: tensor float32[4], requires…, self.leak: tensor float32[4], requires …, …
+    'case_6': {  # call 39: self.decay: Parameter float32[4], requi…, self.leak: Parameter float32[4], requir…, …
         **EVERYWHERE,
         '*': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 9e-06},  # every float that is not named: the golden is more exact than its element type
         'value[1].memory': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 3.7e-06},  # the golden is more exact than its element type
         'value[1].mass': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 8.4e-06},  # the golden is more exact than its element type
     },
-    'case_7': {  # call 49: self.decay: tensor float32[4], requires…, self.leak: tensor float32[4], requires …, …
+    'case_7': {  # call 49: self.decay: Parameter float32[4], requi…, self.leak: Parameter float32[4], requir…, …
         **EVERYWHERE,
         '*': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 8.9e-06},  # every float that is not named: the golden is more exact than its element type
         'value[1].memory': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 5.1e-06},  # the golden is more exact than its element type
         'value[1].mass': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 8.5e-06},  # the golden is more exact than its element type
     },
-    'case_8': {  # call 59: self.decay: tensor float32[4], requires…, self.leak: tensor float32[4], requires …, …
+    'case_8': {  # call 59: self.decay: Parameter float32[4], requi…, self.leak: Parameter float32[4], requir…, …
         **EVERYWHERE,
         '*': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 8.8e-06},  # every float that is not named: the golden is more exact than its element type
         'value[1].memory': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 6.9e-06},  # the golden is more exact than its element type

@@ -3,9 +3,8 @@
     python sensitivity.py
 
 Each folder recordings/2/case_N/ holds the inputs of one call and, apart from them, its outcome: what it returned
-or raised, and what it changed. As there is more among them than tensors, arrays and plain containers, lmr_support.py
-beside this file rebuilds the objects, makes the call and compares; it is the same in every task. Run the test from the
-repository's root, as a script or under pytest:
+or raised, and what it changed. lmr_support.py beside this file rebuilds the inputs, makes the call and compares; it is the same
+in every task. Run the test from the repository's root, as a script or under pytest:
 
     PYTHONPATH=$(pwd) python unit_test/unit_test_2.py
 """
