@@ -18,7 +18,7 @@ from lmr_author.authoring.recording.run import RecordedCall
 from lmr_author.core.task import Progress
 from lmr_author.proof.exploring.generate import Generated, generate
 from lmr_author.runtime.probe.calling import GLOBAL, RAISED
-from lmr_author.runtime.probe.document import dump
+from lmr_author.runtime.probe.storing import dump
 from lmr_author.runtime.probe.traits import describe_call
 from lmr_author.runtime.replay import replaying
 from lmr_author.runtime.sandbox.base import Limits

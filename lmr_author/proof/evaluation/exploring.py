@@ -20,8 +20,8 @@ from lmr_author.proof.evaluation.mutants import Mutant
 from lmr_author.proof.exploring.generate import generate
 from lmr_author.runtime.probe.calling import RAISED
 from lmr_author.runtime.probe.checking import digest
-from lmr_author.runtime.probe.document import dump
 from lmr_author.runtime.probe.instrument import instrument
+from lmr_author.runtime.probe.storing import dump
 from lmr_author.runtime.replay import replaying
 from lmr_author.runtime.replay.outcomes import Replay, ReplayOutcome
 from lmr_author.runtime.replay.replaying import CONTROL, Variant
