@@ -1,6 +1,6 @@
 """Comparing a recorded value with another one: a document, or a live value; nothing of a document is run.
 
-Structure, types, shapes, element types, places of NaN and ``requires_grad`` always have to be the same, but that 0 is 0.0;
+Structure, types (but 0 is 0.0), shapes, element types, places of NaN and ``requires_grad`` always have to be the same;
 floating leaves may have a tolerance. Identity is not compared, only values.
 """
 
