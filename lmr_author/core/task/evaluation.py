@@ -126,7 +126,6 @@ class GateDetail(Record):
         files: files of the recording that were changed.
         file: the file whose target was executed.
         facts: what the sandbox said about itself.
-        notes: corrections of a loose info.json.
         log: the end of the log of what failed.
     """
 
@@ -147,12 +146,11 @@ class GateDetail(Record):
     files: tuple[str, ...] = ()
     file: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
     log: str = ""
 
     optional = (
         "made", "killed", "accepted", "open", "untried", "judgement", "method", "survivors", "passing", "own_test",
-        "passes", "needs", "bitwise", "tried", "files", "file", "facts", "notes", "log",
+        "passes", "needs", "bitwise", "tried", "files", "file", "facts", "log",
     )  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from lmr_author.core.code import FunctionNode, Module, each
 from lmr_author.core.code.tree import last_name
 from lmr_author.core.task import Implementation, Severity
 from lmr_author.proof.checks.base import ERROR, Check, Problem, target_check
-from lmr_author.proof.lookup import unit_test_path
-from lmr_author.proof.view import TaskView, once
+from lmr_author.proof.contents import TaskContents, once
+from lmr_author.proof.targets import unit_test_path
 
 EXITS = frozenset(("sys.exit", "exit", "quit", "os._exit", "os.abort", "SystemExit"))
 _BROAD = re.compile(r"(?:.*\.)?(?:Exception|BaseException|AssertionError)")
@@ -138,7 +138,7 @@ class UnitTest:
 
 
 @once
-def read_test(task: TaskView, target: Implementation) -> UnitTest | None:
+def read_test(task: TaskContents, target: Implementation) -> UnitTest | None:
     """Return a target's unit test; None when it is missing or not Python 3."""
     path = unit_test_path(task, target)
     module = task.module(path)
@@ -226,7 +226,7 @@ def _caught(handler: ast.ExceptHandler) -> list[str]:
             return [dotted(kind)]
 
 
-TestRule = Callable[[TaskView, Implementation, UnitTest], Iterable[Problem]]
+TestRule = Callable[[TaskContents, Implementation, UnitTest], Iterable[Problem]]
 
 
 def test_check(
@@ -239,7 +239,7 @@ def test_check(
     """
 
     def decorate(rule: TestRule) -> Check:
-        def problems(task: TaskView, target: Implementation) -> Iterator[Problem]:
+        def problems(task: TaskContents, target: Implementation) -> Iterator[Problem]:
             test = read_test(task, target)
             manifest = f"recordings/{target.index}/recording.json"
             if test is None or (not recorded and task.is_file(test.path.parent / manifest)):

@@ -16,7 +16,7 @@ from lmr_author.core.task.equivalents import EquivalentMutant
 from lmr_author.core.task.evaluation import MUTANTS_DIE
 from lmr_author.core.task.mutation import Survivor
 from lmr_author.proof.evaluation.mutants import Mutant, mutants
-from lmr_author.proof.lookup import resolve
+from lmr_author.proof.targets import masked_functions
 from lmr_author.runtime.replay.staging import golden_overlay
 
 
@@ -82,7 +82,7 @@ def accept_again(task: Task, accepted: Sequence[EquivalentMutant]) -> None:
 
 def every_mutant(task: Task) -> list[tuple[str, Mutant]]:
     """Return all mutants that any recording may lead to, with their targets: every parameter is differentiated."""
-    info, resolved = resolve(task)
+    info, resolved = masked_functions(task)
     overlay = golden_overlay(task, info)
     every: list[tuple[str, Mutant]] = []
     for intended in resolved:

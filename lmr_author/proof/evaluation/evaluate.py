@@ -22,7 +22,7 @@ from lmr_author.core.task import (
     evaluation,
 )
 from lmr_author.core.task import recording as recorded
-from lmr_author.core.task.evaluation import MUTANTS_DIE, GateDetail, UsedSandbox
+from lmr_author.core.task.evaluation import MUTANTS_DIE, UsedSandbox
 from lmr_author.core.task.state import State
 from lmr_author.core.texts import listed
 from lmr_author.proof.evaluation.bench import MUTANTS, Bench
@@ -36,7 +36,7 @@ from lmr_author.proof.evaluation.gates import (
     untampered,
 )
 from lmr_author.proof.evaluation.wrong_versions import mutants_die, trivial_fails
-from lmr_author.proof.lookup import Resolved, resolve
+from lmr_author.proof.targets import MaskedFunctions, masked_functions
 from lmr_author.runtime import cluster
 from lmr_author.runtime.environment.base_images import base_of
 from lmr_author.runtime.environment.build import ask_inventory
@@ -117,7 +117,7 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
         SandboxError: the sandbox is not to be had (no engine, no interpreter).
         LmrError: nothing is masked, or ``info.json`` cannot be read.
     """
-    info, implementations = resolve(task)
+    info, implementations = masked_functions(task)
     if not implementations:
         raise LmrError(
             f"nothing is masked in {task.name}", "mask a function first: lmr-author mask FILE::FUNCTION"
@@ -135,7 +135,7 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
     with options.where.sandbox(task, info) as sandbox:
         progress("preparing the environment")
         lock = files.read_text_or_empty(task.lock)
-        build, used = _build(sandbox, _asked_for(task, options.where), progress, about, implementations, lock)
+        build, used = _build(sandbox, _asked_for(task, options.where), progress, about, lock)
         keep(build)
         for intended in implementations:
             if build.status is GateStatus.PASSED:
@@ -168,7 +168,7 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
 def _gates_of(
     task: Task,
     info: TaskInfo,
-    intended: Resolved,
+    intended: MaskedFunctions,
     sandbox: Sandbox,
     options: EvaluateOptions,
     progress: Progress,
@@ -187,7 +187,7 @@ def _gates_of(
         yield from run_gates(GATES, bench, options.repeats, progress)
 
 
-def _skipped(intended: Resolved) -> Iterator[GateResult]:
+def _skipped(intended: MaskedFunctions) -> Iterator[GateResult]:
     index = intended.implementation.index
     for name in GATES:
         yield GateResult(name, GateStatus.SKIPPED, "skipped: build failed", implementation=index)
@@ -243,14 +243,12 @@ def _build(
     used: UsedSandbox,
     progress: Progress,
     about: str,
-    implementations: Sequence[Resolved],
     lock: str,
 ) -> tuple[GateResult, UsedSandbox]:
     """Run the gate ``build``: the environment comes up and lists its packages, which are added to ``used``.
 
     Args:
         about: origin of the environment, or "".
-        implementations: their corrections of a loose ``info.json`` are added to the message.
         lock: requirements.lock, which the packages are compared with.
     """
     clock = time.monotonic()
@@ -274,11 +272,5 @@ def _build(
         versions += f"; these are not the lock's packages: {listed(used.off_lock, 5)}"
     if not sandbox.isolating:
         versions += "; nothing is isolated here: the task's code runs as you, with your files"
-    notes: list[str] = []
-    for intended in implementations:
-        notes += [f"implementation {intended.implementation.index}: {note}" for note in intended.notes]
-    if notes:
-        versions += f"; info.json is loose: {'; '.join(notes)} (see `lmr-author validate`)"
-    detail = GateDetail(notes=tuple(notes))
     seconds = time.monotonic() - clock
-    return GateResult("build", GateStatus.PASSED, versions, seconds=seconds, detail=detail), used
+    return GateResult("build", GateStatus.PASSED, versions, seconds=seconds), used

@@ -20,7 +20,7 @@ from lmr_author.core.errors import UsageError
 from lmr_author.core.task import Finding, Severity, Task, accepted
 from lmr_author.core.task.accepted import Accepted
 from lmr_author.proof.checks.base import INTERNAL
-from lmr_author.proof.view import TaskView, readable
+from lmr_author.proof.contents import TaskContents, readable
 
 FORMAT = "lmr-validation/1"
 LEVELS = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
@@ -235,16 +235,16 @@ class Places:
     """The places of a task's findings. Each file is read once, and none outside of the task."""
 
     def __init__(self, task: Task) -> None:
-        self._view = TaskView(task)
+        self._contents = TaskContents(task)
 
     @property
     def several(self) -> bool:
         """Tell a task with several implementations: findings name theirs."""
-        return len(self._view.implementations) > 1
+        return len(self._contents.implementations) > 1
 
     def of(self, finding: Finding) -> Position | None:
         """Return the lines of a finding; None when it is about a whole file, or the file cannot be shown."""
-        text = self._view.text(self._view.inside(self._view.task.root, finding.path))
+        text = self._contents.text(self._contents.inside(self._contents.task.root, finding.path))
         if text is None or not finding.pointer:
             return None
         if match := _LINES.match(finding.pointer):

@@ -25,10 +25,10 @@ from lmr_author.core.task import (
 from lmr_author.core.task import evaluation as evaluations
 from lmr_author.core.task.mutation import MutationScore
 from lmr_author.core.texts import size_text
-from lmr_author.proof.lookup import canonical_category, pair
+from lmr_author.proof.contents import TaskContents
+from lmr_author.proof.targets import pair
 from lmr_author.proof.validation.report import TaskReport
 from lmr_author.proof.validation.run import checked
-from lmr_author.proof.view import TaskView
 from lmr_author.release.reporting.assessment import Item, assess, gather
 from lmr_author.release.reporting.page import percent
 from lmr_author.release.reporting.status import BROKEN, STATES, Status, status_with
@@ -150,7 +150,7 @@ def _row(task: Task, checks: TaskReport, link: str) -> TaskRow:
 
 
 def _category(implementation: Implementation) -> str:
-    return canonical_category(implementation.category) or implementation.category or "none"
+    return implementation.category or "none"
 
 
 def _reviewed(task: Task) -> ReviewResult | None:
@@ -161,10 +161,10 @@ def _reviewed(task: Task) -> ReviewResult | None:
 
 
 def _target_lengths(task: Task) -> tuple[int, ...]:
-    view = TaskView(task)
+    contents = TaskContents(task)
     lengths = []
-    for implementation in view.implementations:
-        for target in pair(view, implementation).targets:
+    for implementation in contents.implementations:
+        for target in pair(contents, implementation).targets:
             if target.golden:
                 lengths.append(target.golden.length)
     return tuple(lengths)

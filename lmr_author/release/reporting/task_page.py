@@ -116,7 +116,7 @@ def task_page(task: Task, say: Progress) -> TaskPage:
     evaluation = proof_of(task)
     gates = evaluation.gates if evaluation else ()
     reviewed = read_task(task)
-    view = reviewed.view
+    contents = reviewed.contents
     say(f"{task.name}: drawing pages of the paper")
     return TaskPage(
         name=task.name,
@@ -129,8 +129,8 @@ def task_page(task: Task, say: Progress) -> TaskPage:
         implementations=tuple(_implementation(reviewed, under_test) for under_test in reviewed.targets),
         task_gates=tuple(gate for gate in gates if gate.implementation is None),
         environment=records.environment(task, evaluation),
-        dockerfile=view.text(task.dockerfile) or "",
-        lock=view.text(task.lock) or "",
+        dockerfile=contents.text(task.dockerfile) or "",
+        lock=contents.text(task.lock) or "",
         findings=report.findings,
         accepted=report.accepted,
         vetting=VettingRecord.read_if_valid(task.vetting_path),
@@ -173,7 +173,7 @@ def _implementation(reviewed: ReviewedTask, under_test: TargetUnderTest) -> Impl
     marks = line_marks(pair.golden, recording.coverage) if pair.golden and recording else {}
     cases: tuple[CaseView, ...] = ()
     if recording:
-        folder = reviewed.task.recording(reviewed.view.info, implementation.index)
+        folder = reviewed.task.recording(reviewed.contents.info, implementation.index)
         cases = tuple(_case(folder, case) for case in recording.cases)
     targets = []
     for target in pair.targets:
@@ -188,7 +188,7 @@ def _pages(
     reviewed: ReviewedTask, under_test: TargetUnderTest
 ) -> tuple[tuple[tuple[int, PageImage], ...], str]:
     """Return pictures of the pages with what the instruction names, or why there are none."""
-    pdf = reviewed.task.paper_pdf(reviewed.view.info)
+    pdf = reviewed.task.paper_pdf(reviewed.contents.info)
     if not pdf.is_file() or pdf.is_symlink():
         return (), "no paper.pdf"
     try:

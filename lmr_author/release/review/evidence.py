@@ -10,7 +10,6 @@ from lmr_author.authoring.suggesting.sections import best_section, contradicting
 from lmr_author.core.paper.sections import sections
 from lmr_author.core.task import Finding, Severity, Task
 from lmr_author.core.texts import counted, listed
-from lmr_author.proof.lookup import canonical_category
 from lmr_author.release.review import evidence_of_task
 from lmr_author.release.review.checklist import CATEGORY_MEANINGS
 from lmr_author.release.review.docstring import docstring_contradictions
@@ -97,10 +96,10 @@ def _instruction(reviewed: ReviewedTask, target: TargetUnderTest) -> QuestionEvi
 
 def _context(reviewed: ReviewedTask, target: TargetUnderTest) -> tuple[list[str], list[str]]:
     used = evidence_of_task.names_used(target.files)
-    mentions = evidence_of_task.mentions(reviewed.view, target.implementation)
+    mentions = evidence_of_task.mentions(reviewed.contents, target.implementation)
     lines, doubts = [], []
     for path in target.implementation.retrieval_context:
-        names = sorted(evidence_of_task.names_in(reviewed.view, path) & used)
+        names = sorted(evidence_of_task.names_in(reviewed.contents, path) & used)
         calls = [mention for mention in mentions if mention.startswith(f"{path}:")]
         if names:
             lines.append(f"{path}: the golden uses {listed(names, 8)}")
@@ -151,8 +150,8 @@ def _why_none(reviewed: ReviewedTask, target: TargetUnderTest) -> str:
 
 
 def _paper_and_code(reviewed: ReviewedTask) -> QuestionEvidence:
-    abstract = evidence_of_task.abstract_of(reviewed.view.info.paper_name, reviewed.pages)
-    changed = evidence_of_task.changed_code(reviewed.task, reviewed.view)
+    abstract = evidence_of_task.abstract_of(reviewed.contents.info.paper_name, reviewed.pages)
+    changed = evidence_of_task.changed_code(reviewed.task, reviewed.contents)
     return QuestionEvidence((abstract, *changed.exhibits), changed.doubts)
 
 
@@ -163,10 +162,9 @@ def _core(_: ReviewedTask, target: TargetUnderTest) -> QuestionEvidence:
 
 
 def _category(_: ReviewedTask, target: TargetUnderTest) -> QuestionEvidence:
-    name = canonical_category(target.implementation.category) or ""
-    lines = [
-        f"{name or target.implementation.category or 'none'}: {CATEGORY_MEANINGS.get(name, 'none of the nine')}"
-    ]
+    written = target.implementation.category
+    name = written if written in CATEGORY_MEANINGS else ""
+    lines = [f"{written or 'none'}: {CATEGORY_MEANINGS.get(name, 'none of the nine')}"]
     likely = likely_category(target.words) if target.words else ""
     doubts = [] if name else ["the category is none of the nine"]
     if name and target.words and (other := contradicting_category(target.words, name)):
@@ -187,7 +185,7 @@ def _evaluated(reviewed: ReviewedTask) -> QuestionEvidence:
 
 
 def _mentions(reviewed: ReviewedTask, target: TargetUnderTest) -> QuestionEvidence:
-    mentions = evidence_of_task.mentions(reviewed.view, target.implementation)
+    mentions = evidence_of_task.mentions(reviewed.contents, target.implementation)
     return QuestionEvidence((Exhibit.of("Mentions in other files", mentions[:12]),))
 
 
@@ -206,15 +204,15 @@ _OF_IMPLEMENTATION: dict[str, Callable[[ReviewedTask, TargetUnderTest], Question
     "paper-section": _paper_section,
     "core": _core,
     "category": _category,
-    "tests": lambda reviewed, target: evidence_of_tests(reviewed.view, target),
+    "tests": lambda reviewed, target: evidence_of_tests(reviewed.contents, target),
     "no-leak": _mentions,
 }
 _OF_TASK: dict[str, Callable[[ReviewedTask], QuestionEvidence]] = {
     "core": _paper_and_code,
     "tests": _evaluated,
-    "no-leak": lambda reviewed: QuestionEvidence((evidence_of_task.nearest(reviewed.view),)),
-    "environment": lambda reviewed: evidence_of_task.environment(reviewed.task, reviewed.view),
-    "licence": lambda reviewed: evidence_of_task.licence(reviewed.task, reviewed.view),
+    "no-leak": lambda reviewed: QuestionEvidence((evidence_of_task.nearest(reviewed.contents),)),
+    "environment": lambda reviewed: evidence_of_task.environment(reviewed.task, reviewed.contents),
+    "licence": lambda reviewed: evidence_of_task.licence(reviewed.task, reviewed.contents),
 }
 
 FINDINGS = {

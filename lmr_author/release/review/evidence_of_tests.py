@@ -12,8 +12,8 @@ from lmr_author.core.task.evaluation import GateDetail, GateStatus
 from lmr_author.core.task.mutation import Judgement, MutationScore
 from lmr_author.core.task.recording import Case, Recording
 from lmr_author.core.texts import counted, listed
-from lmr_author.proof.lookup import unit_test_path
-from lmr_author.proof.view import TaskView
+from lmr_author.proof.contents import TaskContents
+from lmr_author.proof.targets import unit_test_path
 from lmr_author.release.review.exhibits import CodeLine, Exhibit, QuestionEvidence
 from lmr_author.release.review.outcomes import empty_outcomes, outcome_doubts
 from lmr_author.release.review.under_test import TargetUnderTest
@@ -22,10 +22,10 @@ _ARRAY = re.compile(r"(.*?)(\[[\d, ]*\])(, requires grad)?")
 """An array as the recorder describes it: ``tensor float32[4, 8], requires grad``."""
 
 
-def evidence_of_tests(view: TaskView, target: TargetUnderTest) -> QuestionEvidence:
+def evidence_of_tests(contents: TaskContents, target: TargetUnderTest) -> QuestionEvidence:
     """Return the cases by what differs, the golden's lines that they leave open, survivors, accepted mutants."""
     if target.recording is None:
-        exhibits = [_own_test(view, target)]
+        exhibits = [_own_test(contents, target)]
     else:
         exhibits = [*_cases(target.recording), _open_lines(target)]
         if table := tolerances(target):
@@ -33,7 +33,7 @@ def evidence_of_tests(view: TaskView, target: TargetUnderTest) -> QuestionEviden
     exhibits += [*_mutants(target), *_challenged(target)]
     doubts = list(_doubts(target))
     if target.recording is not None:
-        folder = view.task.recording(view.info, target.implementation.index)
+        folder = contents.task.recording(contents.info, target.implementation.index)
         empty = empty_outcomes(folder, target.recording)
         doubts += outcome_doubts(empty, target.recording.cases)
         if empty:
@@ -66,8 +66,8 @@ def _doubts(target: TargetUnderTest) -> Iterator[str]:
             yield f"the {challenger.kind.value} {challenger.name} {challenger.in_words}"
 
 
-def _own_test(view: TaskView, target: TargetUnderTest) -> Exhibit:
-    lines = (view.text(unit_test_path(view, target.implementation)) or "").splitlines()
+def _own_test(contents: TaskContents, target: TargetUnderTest) -> Exhibit:
+    lines = (contents.text(unit_test_path(contents, target.implementation)) or "").splitlines()
     title = "Test, written by hand" if lines else "There is no test"
     return Exhibit(title, code=tuple(CodeLine(number, text) for number, text in enumerate(lines, 1)))
 
