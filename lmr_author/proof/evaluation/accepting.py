@@ -38,9 +38,9 @@ def accept_mutants(task: Task, reasons: Mapping[str, str]) -> Evaluation | None:
             accepted.append(EquivalentMutant(target, mutant.id, reason.strip(), today, by, mutant.diff))
     equivalents.add(task, accepted)
     judged = evaluation.load(task)
-    for record in (judged, *judged.others) if judged else ():
-        evaluation.store(task, replace(record, others=()))
-    return evaluation.load(task)
+    if judged is not None:
+        judged.write(task.evaluation_path)
+    return judged
 
 
 def find_mutants(task: Task, word: str, every: Sequence[tuple[str, Mutant]] = ()) -> list[tuple[str, Mutant]]:
@@ -64,12 +64,9 @@ def find_mutants(task: Task, word: str, every: Sequence[tuple[str, Mutant]] = ()
 
 
 def open_survivors(stored: Evaluation | None) -> list[Survivor]:
-    """Return the survivors that nobody accepted, of all sandboxes, each once."""
-    survivors: dict[str, Survivor] = {}
-    for run in (stored, *stored.others) if stored else ():
-        for gate in mutant_gates(run):
-            survivors |= {one.id: one for one in gate.detail.survivors if not one.accepted}
-    return list(survivors.values())
+    """Return the survivors that nobody accepted."""
+    survivors = [one for gate in mutant_gates(stored) for one in gate.detail.survivors]
+    return [survivor for survivor in survivors if not survivor.accepted]
 
 
 @changes_task

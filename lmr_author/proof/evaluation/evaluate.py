@@ -81,9 +81,9 @@ class EvaluationRun:
     """One finished run of the gates.
 
     Attributes:
-        record: the evaluation as stored.
-        counts: the sandbox whose evaluation of this state counts for the task, in words; "" for this one.
-        lost: start of the sound evaluation of this state in this sandbox that this failing one replaced; or "".
+        record: the evaluation, stored if it counts.
+        counts: the sandbox whose evaluation of this state still counts, in words; "" if this one does.
+        lost: start and sandbox of the sound evaluation of this state that this failing one replaced; or "".
         powerless: implementation → how its hand-written test passes without the solution.
     """
 
@@ -105,7 +105,7 @@ class EvaluationRun:
 
 @changes_task
 def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: OnGate) -> EvaluationRun:
-    """Run every gate of a task and write ``authoring/evaluation.json``, beside what other sandboxes showed.
+    """Run every gate of a task and write ``authoring/evaluation.json``.
 
     Args:
         task: the task folder.
@@ -154,15 +154,13 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
         gates=tuple(gates),
         passed=evaluation.all_hold(gates),
     )
-    stored = evaluation.store(task, record)
-    before = stored.replaced
-    return EvaluationRun(
-        task,
-        record,
-        counts="" if stored.counts is record else stored.counts.place,
-        lost=before.started if before and before.passed and not record.passed else "",
-        powerless=_powerless(task, info, record),
-    )
+    before = evaluation.store(task, record)
+    counts = lost = ""
+    if before is not None and before.outweighs(record):
+        counts = before.place
+    elif before is not None and before.passed and not record.passed:
+        lost = f"{before.started}, {before.place.removeprefix('the ')}"
+    return EvaluationRun(task, record, counts, lost, _powerless(task, info, record))
 
 
 def _gates_of(

@@ -25,17 +25,12 @@ def environment(task: Task, evaluation: Evaluation | None) -> tuple[tuple[str, s
     facts: list[tuple[str, str]] = []
     if evaluation:
         facts += [(name, value) for name, value in evaluation.sandbox.to_json().items() if name != "packages"]
-        facts += [(f"in {run.place}", _outcome(run)) for run in evaluation.others]
     base = provenance.load(task).environment.base_image
     if base.reference:
         facts.append(("base image", f"{base.reference} ({base.reason})"))
     if evaluation:
         facts.append(("evaluated", f"{evaluation.started}, {evaluation.seconds:.0f} s"))
     return tuple(facts)
-
-
-def _outcome(run: Evaluation) -> str:
-    return "every gate passed" if run.passed else run.open_gates
 
 
 @dataclass(frozen=True)
@@ -104,8 +99,10 @@ def history(task: Task, info: TaskInfo, evaluation: Evaluation | None) -> Histor
         (origin.created, "task created"),
         *_recorded(task, info),
     ]
-    for run in (evaluation, *evaluation.others) if evaluation else ():
-        events.append((run.started, f"evaluated, {run.place.removeprefix('the ')}: {_outcome(run)}"))
+    if evaluation:
+        outcome = "every gate passed" if evaluation.passed else evaluation.open_gates
+        place = evaluation.place.removeprefix("the ")
+        events.append((evaluation.started, f"evaluated, {place}: {outcome}"))
     for review in load_reviews(task):
         events.append((review.created, f"reviewed by {review.reviewer}"))
     for finding in accepted.load(task):

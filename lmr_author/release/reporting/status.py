@@ -78,7 +78,7 @@ class Status:
         task: folder name.
         done: the steps that hold now.
         next: the next command, which can be pasted and asks for what only a person knows; "" for none.
-        note: why the first open step does not hold, and failures in other sandboxes.
+        note: why the first open step does not hold, and packages that are not the lock's.
         review: ``waiting``, ``disputed``, ``rejected`` or ``accepted``, for the task as it is.
         reviewed_by: people who reviewed the task as it is.
         reviews_needed: number of reviews that the checklist asks for.

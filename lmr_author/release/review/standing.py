@@ -132,7 +132,7 @@ def proof_of(task: Task, digest: str = "") -> Evaluation | None:
         digest: that of what is reviewed, where it is known.
     """
     found = evaluations.load(task)
-    if found is None or not any(run.needs_approval for run in (found, *found.others)):
+    if found is None or not found.needs_approval:
         return found
     return found.approved() if _is_approved(task, digest or reviewed_digest(task)) else found
 
