@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lmr_author.core.task import Task
-    from lmr_author.release.export.export import Exported
+    from lmr_author.release.export.export import ExportResult
     from lmr_author.release.export.options import ExportOptions
 
 MOST_NAMES = 5
@@ -107,7 +107,7 @@ def export(
     return EXIT_CLEAN
 
 
-def _show_exported(done: Exported, tasks: Sequence[Task], options: ExportOptions) -> None:
+def _show_exported(done: ExportResult, tasks: Sequence[Task], options: ExportOptions) -> None:
     from lmr_author.release.export.lmr_bench import image_of
 
     unsound = ui.framed(", ", len(done.unsound), " marked as not fit for release")

@@ -81,13 +81,13 @@ def _challenge_counts(status: Status) -> str:
         return "-"
     misreadings = f"{challenged.fail}/{challenged.misreadings}"
     rewrites = f"{challenged.passing}/{challenged.rewrites}"
-    stale = ", stale" if challenged.standing == "stale" else ""
+    stale = ", stale" if challenged.status == "stale" else ""
     return f"{misreadings}, {rewrites}{stale}"
 
 
 def _show_one(status: Status) -> None:
     from lmr_author.release.reporting.status import STEPS, VALID
-    from lmr_author.release.review.standing import DISPUTED, REJECTED, WAITING
+    from lmr_author.release.review.review_status import DISPUTED, REJECTED, WAITING
 
     ui.say(status.task, tone="bold", stderr=False)
     steps = [step for step in STEPS if step != VALID]

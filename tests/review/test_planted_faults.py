@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from lmr_author.cli.exhibits import show_evidence
+from lmr_author.cli.evidence import show_evidence
 from lmr_author.core import files
 from lmr_author.core.task import Task, equivalents
 from lmr_author.core.task.equivalents import EquivalentMutant
 from lmr_author.proof.validation.run import checked
 from lmr_author.release.reporting.report import report
-from lmr_author.release.review.evidence import evidence_of
-from lmr_author.release.review.exhibits import QuestionEvidence
+from lmr_author.release.review.evidence import QuestionEvidence
+from lmr_author.release.review.evidence_of_questions import evidence_of
 
 STARTER = Path(__file__).parents[2] / "tasks"
 GOLDEN = "golden_files/select_golden.py"

@@ -315,7 +315,7 @@ _PACKAGE_NAME = re.compile(
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedNames:
     """The names under which the code of a task may be installed.
 
     Attributes:
@@ -348,7 +348,7 @@ class Published:
 
 
 @once
-def published(task: TaskContents) -> Published:
+def published(task: TaskContents) -> PublishedNames:
     """Return the names under which a goal file of the task may be installed."""
     address = _address(task.info.repo_url)
     repository = canonicalize_name(address.rpartition("/")[2])
@@ -359,7 +359,7 @@ def published(task: TaskContents) -> Published:
         if package is not None:
             likely |= {canonicalize_name(package.name), repository}
             sure |= _own_names(task, package)
-    return Published(frozenset(sure), frozenset(likely - sure - GENERIC - {""}), address)
+    return PublishedNames(frozenset(sure), frozenset(likely - sure - GENERIC - {""}), address)
 
 
 def _address(url: str) -> str:

@@ -292,7 +292,7 @@ def python_parses(task: TaskContents, target: Implementation) -> Iterator[Proble
         yield Problem(f"cannot be parsed as Python 3: {cause}", hint, path, line, severity=severity)
 
 
-class Unparsed(NamedTuple):
+class ParseProblem(NamedTuple):
     """Why a file does not parse as Python 3.
 
     Attributes:
@@ -305,23 +305,23 @@ class Unparsed(NamedTuple):
     too_deep: bool = False
 
 
-def syntax_error(task: TaskContents, path: Path) -> Unparsed:
+def syntax_error(task: TaskContents, path: Path) -> ParseProblem:
     data = task.read_bytes(path)
     if data is None:
-        return Unparsed(0, "the file cannot be read")
+        return ParseProblem(0, "the file cannot be read")
     if len(data) > MAX_PYTHON:
-        return Unparsed(0, f"it is larger than {MAX_PYTHON // 2**20} MB")
+        return ParseProblem(0, f"it is larger than {MAX_PYTHON // 2**20} MB")
     try:
-        return Unparsed(deep_line(Module.parse(data, path.name).tree), TOO_DEEP, too_deep=True)
+        return ParseProblem(deep_line(Module.parse(data, path.name).tree), TOO_DEEP, too_deep=True)
     except (RecursionError, MemoryError):
-        return Unparsed(0, TOO_DEEP, too_deep=True)
+        return ParseProblem(0, TOO_DEEP, too_deep=True)
     except SourceError as error:
         match error.__cause__:
             case RecursionError() | MemoryError():
-                return Unparsed(0, TOO_DEEP, too_deep=True)
+                return ParseProblem(0, TOO_DEEP, too_deep=True)
             case SyntaxError() as cause:
-                return Unparsed(cause.lineno or 0, str(cause.msg))
+                return ParseProblem(cause.lineno or 0, str(cause.msg))
             case None:
-                return Unparsed(0, "it holds null bytes")
+                return ParseProblem(0, "it holds null bytes")
             case cause:
-                return Unparsed(0, str(cause))
+                return ParseProblem(0, str(cause))

@@ -82,7 +82,7 @@ def _undefined(module: Module, function: FunctionNode) -> dict[str, int]:
 
 
 @dataclass(frozen=True)
-class _Masked:
+class _MaskedBody:
     """A masked function, as far as it is known.
 
     Attributes:
@@ -107,18 +107,18 @@ class _Masked:
 
 
 @once
-def _masked(task: TaskContents, target: Implementation) -> list[_Masked]:
+def _masked(task: TaskContents, target: Implementation) -> list[_MaskedBody]:
     """Return the functions of an implementation that both files define."""
     files = pair(task, target)
     return [_body(files, golden, goal, function.qualname) for golden, goal, function in files.complete]
 
 
-def _changed(task: TaskContents, target: Implementation) -> list[_Masked]:
+def _changed(task: TaskContents, target: Implementation) -> list[_MaskedBody]:
     """Return those whose body is not the golden's, which LMR303 reports."""
     return [masked for masked in _masked(task, target) if not masked.same]
 
 
-def _body(files: Pair, golden: FunctionNode, goal: FunctionNode, qualname: str) -> _Masked:
+def _body(files: Pair, golden: FunctionNode, goal: FunctionNode, qualname: str) -> _MaskedBody:
     assert files.goal is not None and files.golden is not None
     undefined = _undefined(files.goal, goal)
     if undefined:  # names that the golden takes from a star import, or misses itself, are not the mask's
@@ -138,7 +138,9 @@ def _body(files: Pair, golden: FunctionNode, goal: FunctionNode, qualname: str) 
         if not hasattr(node, "body") and (isinstance(node, ast.Raise) or _computes(node)):
             is_silent = False
     unmasked = body_form(golden) == body_form(goal)
-    return _Masked(qualname, goal, files.goal_path or "", unmasked, remaining, total, undefined, is_silent)
+    return _MaskedBody(
+        qualname, goal, files.goal_path or "", unmasked, remaining, total, undefined, is_silent
+    )
 
 
 @target_check(

@@ -28,7 +28,7 @@ LEVELS = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
 
 
 @dataclass(frozen=True)
-class Held:
+class Property:
     """A property of a task and the reason why it holds or not.
 
     Attributes:
@@ -56,7 +56,7 @@ class TaskReport:
     path: Path
     findings: tuple[Finding, ...]
     accepted: tuple[tuple[Finding, Accepted], ...] = ()
-    properties: tuple[Held, ...] = ()
+    properties: tuple[Property, ...] = ()
 
     @property
     def directory(self) -> Task:
@@ -196,7 +196,7 @@ DOUBTED_BY = frozenset({"LMR206"})
 """Checks of which a warning is enough to deny a property."""
 
 
-def judge(findings: Sequence[Finding], ran: Collection[str]) -> tuple[Held, ...]:
+def judge(findings: Sequence[Finding], ran: Collection[str]) -> tuple[Property, ...]:
     """Decide which properties hold.
 
     Args:
@@ -208,7 +208,7 @@ def judge(findings: Sequence[Finding], ran: Collection[str]) -> tuple[Held, ...]
     for name, codes in PROPERTIES.items():
         denied = sorted(against.intersection({*codes, INTERNAL}))
         holds = not denied and (True if set(codes) <= set(ran) else None)
-        properties.append(Held(name, holds, f"see {', '.join(denied)}" if denied else ""))
+        properties.append(Property(name, holds, f"see {', '.join(denied)}" if denied else ""))
     return tuple(properties)
 
 

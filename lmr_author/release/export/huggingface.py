@@ -23,7 +23,7 @@ from lmr_author.release.export.options import NOT_REVIEWED, Exportable, ExportOp
 from lmr_author.release.export.output import files_and_links, render, write_tar
 from lmr_author.release.reporting.assessment import ASSESSMENT, as_yaml, assess, gather
 from lmr_author.release.review.review import result_of
-from lmr_author.release.review.standing import ACCEPTED
+from lmr_author.release.review.review_status import ACCEPTED
 
 TEMPLATES = "export/huggingface"
 MUTANTS = ("made", "killed", "accepted", "open")

@@ -20,7 +20,7 @@ from lmr_author.release.recipes import stages
 from lmr_author.release.recipes.made import STAGES, JudgedAnswer, Made
 from lmr_author.release.recipes.recipe import RECIPE, Folder, find, read, require_distinct
 from lmr_author.release.recipes.stages import Build, StandIns
-from lmr_author.release.review.standing import proof_of
+from lmr_author.release.review.review_status import proof_of
 from lmr_author.runtime.environment.where import HERE, Where
 
 WORK = ".make-"

@@ -25,14 +25,14 @@ from lmr_author.core.task import (
     provenance,
 )
 from lmr_author.core.task import recording as recorded
-from lmr_author.core.task.challenge import Kind, Standing
+from lmr_author.core.task.challenge import ChallengeStatus, Kind
 from lmr_author.core.task.equivalents import EquivalentMutants
 from lmr_author.core.task.evaluation import MUTANTS_DIE
 from lmr_author.core.task.mutation import MutationScore
 from lmr_author.core.task.recording import Recording
 from lmr_author.core.texts import counted, listed
 from lmr_author.release.recipes import made
-from lmr_author.release.review.standing import ACCEPTED, proof_of, standing_of
+from lmr_author.release.review.review_status import ACCEPTED, proof_of, review_status
 
 ASSESSMENT = "assessment.yaml"
 LEAKS = "LMR4"
@@ -51,7 +51,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class TaskEvidence:
     """What the records of one task show.
 
     Attributes:
@@ -101,10 +101,10 @@ class Evidence:
 
 
 Score = tuple[bool, str]
-Set = Sequence[Evidence]
+Set = Sequence[TaskEvidence]
 
 
-def gather(task: Task, findings: Sequence[Finding]) -> Evidence:
+def gather(task: Task, findings: Sequence[Finding]) -> TaskEvidence:
     """Read a task's records. ``findings``: what `validate` finds. Raises LmrError for an unreadable ``info.json``."""
     info = task.load()
     state = State.of(task)
@@ -116,9 +116,9 @@ def gather(task: Task, findings: Sequence[Finding]) -> Evidence:
             recordings.append(recording)
     equivalent = EquivalentMutants.read_if_valid(task.equivalent_mutants_path)
     origin = made.load(made.path_of(task))
-    standing, challenged = challenge.standing(task, info)
-    current = challenged if standing in (Standing.OPEN, Standing.HELD) else None
-    return Evidence(
+    status, challenged = challenge.status_of(task, info)
+    current = challenged if status in (ChallengeStatus.OPEN, ChallengeStatus.HELD) else None
+    return TaskEvidence(
         task=task.name,
         proof=proof if proof and proof.is_of(state) else None,
         recordings=tuple(recordings),
@@ -126,7 +126,7 @@ def gather(task: Task, findings: Sequence[Finding]) -> Evidence:
         leaks=sum(finding.code.startswith(LEAKS) for finding in findings),
         accepted_findings=len(accepted.load(task)),
         accepted_mutants=len(equivalent.accepted) if equivalent else 0,
-        signed=standing_of(task, None, state.reviewed).state == ACCEPTED,
+        signed=review_status(task, None, state.reviewed).state == ACCEPTED,
         pinned=task.lock.is_file() and bool(provenance.load(task).environment.base_image.reference),
         license=info.license,
         remade=bool(origin.content),
@@ -165,7 +165,7 @@ def _entries() -> list[dict[str, str]]:
     return list(tomllib.loads(text)["item"])
 
 
-def _in_every(words: str, holds: Callable[[Evidence], bool]) -> Callable[[Set], Score]:
+def _in_every(words: str, holds: Callable[[TaskEvidence], bool]) -> Callable[[Set], Score]:
     """Return what scores whether something holds for every task, and names those for which it does not."""
 
     def score(tasks: Set) -> Score:
@@ -176,7 +176,7 @@ def _in_every(words: str, holds: Callable[[Evidence], bool]) -> Callable[[Set], 
     return score
 
 
-def _golden_passes(task: Evidence) -> bool:
+def _golden_passes(task: TaskEvidence) -> bool:
     return task.holds("golden-passes")
 
 

@@ -33,7 +33,7 @@ from lmr_author.release.reporting.assessment import Item, assess, gather
 from lmr_author.release.reporting.page import percent
 from lmr_author.release.reporting.status import BROKEN, STATES, Status, status_with
 from lmr_author.release.review.review import ReviewResult, result_of
-from lmr_author.release.review.standing import ACCEPTED, DISPUTED, REJECTED, proof_of
+from lmr_author.release.review.review_status import ACCEPTED, DISPUTED, REJECTED, proof_of
 
 
 @dataclass(frozen=True)

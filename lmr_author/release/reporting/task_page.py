@@ -23,7 +23,7 @@ from lmr_author.core.task import (
 )
 from lmr_author.core.task import evaluation as evaluations
 from lmr_author.core.task.accepted import Accepted
-from lmr_author.core.task.challenge import Standing
+from lmr_author.core.task.challenge import ChallengeStatus
 from lmr_author.core.task.evaluation import MUTANTS_DIE, GateStatus
 from lmr_author.core.task.recording import Case
 from lmr_author.core.task.vetting import VettingRecord
@@ -34,9 +34,9 @@ from lmr_author.release.reporting.records import History, ReviewView
 from lmr_author.release.reporting.status import STEPS, Status, status_with
 from lmr_author.release.reporting.values import Values
 from lmr_author.release.review.checklist import HUMAN, ChecklistQuestion, automatic_items
-from lmr_author.release.review.evidence import evidence_for
-from lmr_author.release.review.exhibits import QuestionEvidence
-from lmr_author.release.review.standing import ACCEPTED, DISPUTED, REJECTED, WAITING, proof_of
+from lmr_author.release.review.evidence import QuestionEvidence
+from lmr_author.release.review.evidence_of_questions import evidence_for
+from lmr_author.release.review.review_status import ACCEPTED, DISPUTED, REJECTED, WAITING, proof_of
 from lmr_author.release.review.under_test import ReviewedTask, TargetUnderTest, line_marks, read_task
 
 MOST_PAGES = 6
@@ -158,10 +158,12 @@ def _verdict(
             gate.status is GateStatus.PASSED for gate in evaluation.gates if gate.gate == MUTANTS_DIE
         )
         lines.append(("Mutants", score.text, "good" if passed else "bad"))
-    standing, record = challenge.standing(task, info)
+    challenge_status, record = challenge.status_of(task, info)
     if record is not None:
-        kind = {Standing.HELD: "good", Standing.OPEN: "bad", Standing.STALE: "open"}[standing]
-        lines.append(("Challenge", challenge.in_words(standing, record), kind))
+        kind = {ChallengeStatus.HELD: "good", ChallengeStatus.OPEN: "bad", ChallengeStatus.STALE: "open"}[
+            challenge_status
+        ]
+        lines.append(("Challenge", challenge.in_words(challenge_status, record), kind))
     lines.append(("Checks", checks.evidence, kinds[checks.answer]))
     kind = {ACCEPTED: "good", DISPUTED: "bad", REJECTED: "bad"}.get(status.review, "open")
     people = status.people if status.review == WAITING else f"{status.review}, {status.people}"

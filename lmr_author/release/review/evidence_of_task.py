@@ -22,7 +22,7 @@ from lmr_author.proof.contents import FileEntry, TaskContents, once
 from lmr_author.proof.leaks.statements import compare, of_function
 from lmr_author.proof.leaks.tree import solutions
 from lmr_author.proof.targets import Pair
-from lmr_author.release.review.exhibits import Exhibit, QuestionEvidence
+from lmr_author.release.review.evidence import Evidence, QuestionEvidence
 from lmr_author.runtime.environment.base_images import released
 
 YEARS_NEWER = 2
@@ -36,10 +36,10 @@ _ALIKE = 0.05
 """Share of a golden's statements from which a function is worth a look."""
 
 
-def abstract_of(title: str, pages: Mapping[int, str]) -> Exhibit:
+def abstract_of(title: str, pages: Mapping[int, str]) -> Evidence:
     """Return the paper's title and its abstract."""
     first = pages[min(pages)] if pages else ""
-    return Exhibit(f"Paper: {title or 'no title'}", prose=abstract(first) or "no abstract was found")
+    return Evidence(f"Paper: {title or 'no title'}", prose=abstract(first) or "no abstract was found")
 
 
 # The repository
@@ -66,7 +66,7 @@ def _other_files(contents: TaskContents, *suffixes: str) -> Iterator[tuple[str, 
             yield path, entry
 
 
-def nearest(contents: TaskContents) -> Exhibit:
+def nearest(contents: TaskContents) -> Evidence:
     """Return the functions of the agent's tree that are most like a golden; a paraphrase is among them."""
     masked = {(target.goal_file, target.qualname) for target in contents.implementations}
     shares: list[tuple[float, str]] = []
@@ -81,7 +81,7 @@ def nearest(contents: TaskContents) -> Exhibit:
                 shares.append((share, f"{path}:{function.line} {function.qualname}"))
     closest = nlargest(_MOST_ALIKE, shares, key=itemgetter(0))
     lines = [f"{share:.0%} of a golden: {name}" for share, name in closest if share >= _ALIKE]
-    return Exhibit.of("Functions that are most like a golden", lines, "none is like one")
+    return Evidence.of("Functions that are most like a golden", lines, "none is like one")
 
 
 def names_used(files: Pair) -> set[str]:
@@ -124,14 +124,14 @@ def changed_code(task: Task, contents: TaskContents) -> QuestionEvidence:
     if origin.own_code:
         line = "it lies beside the task's recipe: nothing shows that it is what the paper's authors published"
         return QuestionEvidence(
-            (Exhibit("Origin of the code", (line,)),), ("no published commit has this code",)
+            (Evidence("Origin of the code", (line,)),), ("no published commit has this code",)
         )
     if origin.patch is None:
         return QuestionEvidence(())
     title = f"Patch on commit {origin.commit[:12]}: {origin.patch.reason}"
     text = contents.text(task.patch_path)
-    exhibit = Exhibit(title, diff=text) if text else Exhibit(title, ("the patch is missing",))
-    return QuestionEvidence((exhibit,), (f"the authors' code is patched: {origin.patch.reason}",))
+    piece = Evidence(title, diff=text) if text else Evidence(title, ("the patch is missing",))
+    return QuestionEvidence((piece,), (f"the authors' code is patched: {origin.patch.reason}",))
 
 
 # The environment
@@ -169,8 +169,8 @@ def environment(task: Task, contents: TaskContents) -> QuestionEvidence:
         f"locked: {listed(_PIN.findall(lock), 30) or 'nothing'}",
         f"Dockerfile: {'; '.join(_BASE_IMAGE.findall(dockerfile)[:3]) or 'no base image'}",
     )
-    exhibits = Exhibit("Versions", table=tuple(rows)), Exhibit("Packages", packages)
-    return QuestionEvidence(exhibits, tuple(_doubts(parts, year, origin.paper.year)))
+    pieces = Evidence("Versions", table=tuple(rows)), Evidence("Packages", packages)
+    return QuestionEvidence(pieces, tuple(_doubts(parts, year, origin.paper.year)))
 
 
 def _doubts(parts: Sequence[DatedVersion], year: int, recorded: int | None) -> Iterator[str]:
@@ -226,5 +226,5 @@ def licence(task: Task, contents: TaskContents) -> QuestionEvidence:
     elif {stated, origin.license or spdx} != {spdx}:
         doubts.append("; ".join(f"{source} says {value or 'nothing'}" for source, value in sources.items()))
     head = filter(None, map(str.strip, (text or "").splitlines()))
-    begin = Exhibit.of(f"{name or 'Licence file'} begins", islice(head, 6), "there is none")
-    return QuestionEvidence((Exhibit("Licence, by source", table=tuple(rows)), begin), tuple(doubts))
+    begin = Evidence.of(f"{name or 'Licence file'} begins", islice(head, 6), "there is none")
+    return QuestionEvidence((Evidence("Licence, by source", table=tuple(rows)), begin), tuple(doubts))

@@ -19,9 +19,9 @@ from lmr_author.core.task.evaluation import MUTANTS_DIE, GateDetail
 from lmr_author.core.task.recording import Coverage, Recording
 from lmr_author.proof.contents import TaskContents
 from lmr_author.proof.targets import Pair, function_of, pair
-from lmr_author.release.review.cited import Cited, cite
-from lmr_author.release.review.exhibits import CodeLine, LineMark
-from lmr_author.release.review.standing import proof_of
+from lmr_author.release.review.cited import Citation, cite
+from lmr_author.release.review.evidence import CodeLine, LineMark
+from lmr_author.release.review.review_status import proof_of
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class TargetUnderTest:
 
     implementation: Implementation
     files: Pair
-    cited: Cited
+    cited: Citation
     lines: tuple[CodeLine, ...]
     words: FunctionWords | None
     recording: Recording | None
