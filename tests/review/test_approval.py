@@ -17,7 +17,7 @@ from lmr_author.core.task import Task, equivalents, evaluation
 from lmr_author.core.task.evaluation import MUTANTS_DIE
 from lmr_author.core.task.mutation import Judgement, MutationScore
 from lmr_author.proof.evaluation.accepting import accept_mutants, every_mutant, open_survivors
-from lmr_author.release.reporting.assessment import assess, gather
+from lmr_author.release.export.assessment import assess, gather
 from lmr_author.release.reporting.status import status_with
 from lmr_author.release.review.review import find_waiting
 from tests.pipeline import recorded, run_gates

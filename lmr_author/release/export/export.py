@@ -24,7 +24,6 @@ from lmr_author.release.export.options import (
     NOT_REVIEWED,
     Exportable,
     ExportOptions,
-    HarborMachine,
     Publication,
 )
 from lmr_author.release.reporting.status import status_with
@@ -145,8 +144,8 @@ def _require_own_options(options: ExportOptions) -> None:
     """Refuse options of another format than the chosen one."""
     if options.private and options.format != HUGGINGFACE:
         raise UsageError("--with-private is for --to huggingface", "the other formats have no public part")
-    if options.machine != HarborMachine() and options.format != HARBOR:
-        raise UsageError("--harbor is for --to harbor", "leave it out")
+    if options.offline and options.format != HARBOR:
+        raise UsageError("--offline is for --to harbor", "leave it out")
     if options.publication != Publication() and options.format not in (HARBOR, HUGGINGFACE):
         raise UsageError(
             f"--release-version, --organization and --author are for --to {HARBOR} and {HUGGINGFACE}",

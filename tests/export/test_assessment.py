@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 
-from lmr_author.core.task import Task, challenge
-from lmr_author.core.task.challenge import Challenge, ChallengedTarget, Challenger, Ending, Kind
+from lmr_author.core.task import Task
 from lmr_author.proof.validation.run import checked
-from lmr_author.release.reporting.assessment import as_yaml, assess, gather
-from tests.cli.program import succeed
+from lmr_author.release.export.assessment import as_yaml, assess, gather
 from tests.review.reviewing import said
 
 EXAMPLE = Path(__file__).parents[2] / "tasks" / "1-rating-margin"
@@ -57,22 +54,6 @@ def test_people_count_where_they_are_asked_for(example: Task) -> None:
     assert scores(example)["O.d.1"][0] == 1
 
 
-def test_a_challenge_is_evidence_for_the_tests_quality(example: Task) -> None:
-    info = example.load()
-    recording, golden = challenge.digests(example, info, 1)
-    target = ChallengedTarget(index=1, target="losses.py::f", recording=recording, golden=golden)
-    ends = {"a": Ending.FAILS, "b": Ending.EQUAL}
-    answers = [Challenger(index=1, name=name, kind=Kind.MISREADING, ending=end) for name, end in ends.items()]
-    answers.append(Challenger(index=1, name="c", kind=Kind.REWRITE, ending=Ending.PASSES))
-    record = Challenge(tool="1", date="2026-01-01T00:00:00Z", targets=(target,), answers=tuple(answers))
-    record.write(example.challenge_path)
-    reason = scores(example)["O.d.2"][1]
-    assert "1 of 2 misreadings of challenges fail; 1 of 1 rewrites of challenges pass" in reason
-
-    replace(record, targets=(replace(target, recording="0" * 64),)).write(example.challenge_path)
-    assert "challenges" not in scores(example)["O.d.2"][1], "of another recording"
-
-
 def test_what_changed_since_it_was_proven_shows_nothing(example: Task) -> None:
     goal = example.goal(info := example.load(), info.implementations[0])
     goal.write_text(goal.read_text() + "\n# changed\n")
@@ -83,11 +64,3 @@ def test_what_changed_since_it_was_proven_shows_nothing(example: Task) -> None:
 
 def test_no_task_shows_nothing() -> None:
     assert {item.score for item in assess([])} == {0}
-
-
-def test_a_report_in_a_folder_has_it(example: Task) -> None:
-    succeed("report", "tasks", "--html", "pages", cwd=example.root.parent.parent)
-    written = yaml.safe_load((example.root.parent.parent / "pages" / "assessment.yaml").read_text())
-    assert written["T.9"]["score"] == 1
-    page = (example.root.parent.parent / "pages" / "index.html").read_text()
-    assert "Agentic Benchmark Checklist" in page and written["O.d.2"]["reason"] in page
