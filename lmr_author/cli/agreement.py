@@ -71,7 +71,6 @@ def _show_result(result: ReviewResult) -> None:
 
 
 def show_disputes(disputes: Iterable[Dispute]) -> None:
-    """Print each disputed item with everybody's answer and comment."""
     for dispute in disputes:
         ui.say(f"{dispute.item}: {dispute.question}", "disputed", "yellow", indent=2)
         for name, answer in dispute.answers.items():

@@ -23,7 +23,6 @@ _FORMULA = re.compile(r" [=≤≥] |\(\d{1,3}\)\s*$")
 
 
 def show_evidence(evidence: QuestionEvidence) -> None:
-    """Print all evidence for a question, then why it is weak."""
     changes = 0
     for piece in evidence.pieces:
         changes += bool(piece.diff)

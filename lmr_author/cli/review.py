@@ -270,7 +270,6 @@ class _TaskPage:
         self._path: Path | None = None
 
     def __call__(self, item: str) -> str:
-        """Return the address of the page at a question."""
         from lmr_author.core.files import user_cache
         from lmr_author.release.reporting.report import report
 

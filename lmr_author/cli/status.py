@@ -39,14 +39,12 @@ def status(words: TasksArgument = None, task: PlaceOption = None, output: Format
 
 
 def show_next(task: Task, *, stderr: bool = True) -> None:
-    """Print the next command of a task, by its records."""
     from lmr_author.release.reporting.status import status_with
 
     ui.say(f"next: {status_with(task, None).next or 'lmr-author status'}", stderr=stderr, whole=True)
 
 
 def show(statuses: Sequence[Status]) -> None:
-    """Print a few statuses in full, many as a table."""
     if len(statuses) > FEW:
         _show_table(statuses)
         return

@@ -92,7 +92,6 @@ def _is_second_part(definition: Definition) -> bool:
 
 
 def statements(node: FunctionNode | ast.ClassDef) -> list[ast.stmt]:
-    """Return the body of a function or a class without its docstring."""
     return list(node.body[1:] if node.body and is_text(node.body[0]) else node.body)
 
 

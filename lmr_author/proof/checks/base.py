@@ -100,7 +100,6 @@ TargetRule = Callable[[TaskContents, Implementation], Iterable[Problem]]
 def check(
     code: str, title: str, *, rationale: str, severity: Severity = ERROR
 ) -> Callable[[TaskRule], Check]:
-    """Make a check of a function that looks at a whole task."""
     return lambda rule: Check(code, title, rationale, severity, rule)
 
 

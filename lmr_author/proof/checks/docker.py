@@ -26,8 +26,6 @@ DockerRule = Callable[[TaskContents, Dockerfile], Iterable[Problem]]
 def _docker_check(
     code: str, title: str, *, rationale: str, severity: Severity = Severity.ERROR
 ) -> Callable[[DockerRule], Check]:
-    """Make a check of a rule that reads a Dockerfile with a base image."""
-
     def decorate(rule: DockerRule) -> Check:
         def problems(task: TaskContents) -> Iterator[Problem]:
             parsed = dockerfile.read(task)

@@ -72,7 +72,6 @@ class Dockerfile:
 
     @cached_property
     def commands(self) -> list[tuple[Instruction, str]]:
-        """Return (instruction, command) of each shell command of each RUN."""
         commands = []
         for instruction in self.named("RUN"):
             parts = map(str.strip, re.split(r"&&|\|\||;|\n|\|", shell_text(instruction.text)))
@@ -150,7 +149,6 @@ def _variables(instructions: list[Instruction]) -> dict[str, str]:
 
 
 def words(text: str) -> list[str]:
-    """Return the words of an instruction, in shell or in JSON form."""
     plain = _OPTIONS.sub("", text)
     try:
         if plain.startswith("["):

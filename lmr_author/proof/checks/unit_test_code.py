@@ -64,7 +64,6 @@ class UnitTest:
         return tuple(walk_all(module.tree for module in self.modules))
 
     def each(self, kind: type[Node]) -> list[Node]:
-        """Return the nodes of a kind, in the order of :attr:`nodes`."""
         return [node for node in self.nodes if isinstance(node, kind)]
 
     @cached_property
@@ -77,12 +76,10 @@ class UnitTest:
 
     @cached_property
     def calls(self) -> list[tuple[ast.Call, str]]:
-        """Return (call, dotted name of what is called) of every call."""
         return [(call, dotted(call.func)) for call in self.each(ast.Call)]
 
     @cached_property
     def texts(self) -> list[Text]:
-        """Return every string constant but docstrings."""
         docstrings = {statement.value for statement in self.each(ast.Expr)}
         texts = []
         for constant in self.each(ast.Constant):

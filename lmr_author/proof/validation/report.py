@@ -109,7 +109,6 @@ class Report:
 
     @property
     def by_code(self) -> dict[str, int]:
-        """Return the number of findings of each code, in the order of codes."""
         counts = Counter(finding.code for finding in self.findings)
         return dict(sorted(counts.items()))
 

@@ -93,7 +93,6 @@ class Observation:
 
     @property
     def group(self) -> tuple[str, str, str, str]:
-        """The row of a table: model, agent, setting, input."""
         return self.model, self.agent, self.setting, self.input
 
 

@@ -111,12 +111,10 @@ class Status:
         return f"{len(self.signed_off_by)} of {len(self.reviewed_by)} sign-offs"
 
     def to_json(self) -> dict[str, Any]:
-        """The status as a JSON object."""
         return {**asdict(self), "state": self.state}
 
 
 def status(task: Task) -> Status:
-    """Return the status of one task, also of a broken one; the task is validated, too."""
     return with_challenge(task, status_with(task, checked([task]).findings))
 
 
@@ -212,7 +210,6 @@ def weak_target(task: Task, evaluation: Evaluation) -> Target | None:
 
 
 def next_review(task: Task, reviews: ReviewStatus) -> tuple[str, str]:
-    """Return what people have to do next, and why."""
     if reviews.state == ACCEPTED:
         return "", ""
     if reviews.state == DISPUTED:

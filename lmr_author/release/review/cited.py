@@ -33,7 +33,6 @@ class Citation:
 
 
 def cite(instruction: str, pages: Mapping[int, str]) -> Citation:
-    """Return the sections of a paper that an instruction names."""
     in_paper = sections(pages)
     chosen: list[Section] = []
     absent = []
@@ -54,7 +53,6 @@ def cite(instruction: str, pages: Mapping[int, str]) -> Citation:
 
 
 def named_sections(instruction: str) -> tuple[str, ...]:
-    """Return the numbers of the sections that an instruction names, each once."""
     return tuple(part.number for part in named_parts(instruction) if part.kind == "section")
 
 

@@ -63,5 +63,4 @@ class QuestionEvidence:
 
     @property
     def weak(self) -> bool:
-        """True if a "pass" needs a sentence of its own."""
         return bool(self.doubts)

@@ -37,7 +37,6 @@ _ALIKE = 0.05
 
 
 def abstract_of(title: str, pages: Mapping[int, str]) -> Evidence:
-    """Return the paper's title and its abstract."""
     first = pages[min(pages)] if pages else ""
     return Evidence(f"Paper: {title or 'no title'}", prose=abstract(first) or "no abstract was found")
 

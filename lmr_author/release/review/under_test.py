@@ -51,7 +51,6 @@ class TargetUnderTest:
 
     @property
     def goldens(self) -> list[code.FunctionNode]:
-        """The goldens of its targets, as far as they can be read."""
         found: list[code.FunctionNode] = []
         for target in self.files.targets:
             if (node := function_of(target.golden)) is not None:
