@@ -267,20 +267,3 @@ def test_an_instruction_that_gives_the_solution_away(
         assert any(doubt.startswith("LMR607") for doubt in evidence.doubts)
     else:
         assert "it names variables of the golden: best, most" in screen
-
-
-def test_a_docstring_that_is_not_the_goldens(finished: Task, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "no contradiction" in seen(finished, "instruction", capsys)[1]
-    change_file(finished, GOLDEN, "        query: the text", "        question: the text")
-    change_file(
-        finished,
-        GOLDEN,
-        "        Places in the pool, in the order of the prompt; empty",
-        "        None; empty",
-    )
-    _, screen = seen(finished, "instruction", capsys)
-    assert "the docstring describes question, which is no parameter" in screen
-    page = report(finished.root, finished.root.parent / "page.html", lambda message: None).path.read_text(
-        "utf-8"
-    )
-    assert "the docstring describes question, which is no parameter" in page

@@ -12,7 +12,6 @@ from lmr_author.core.task import Finding, Severity, Task
 from lmr_author.core.texts import counted, listed
 from lmr_author.release.review import evidence_of_task
 from lmr_author.release.review.checklist import CATEGORY_MEANINGS
-from lmr_author.release.review.docstring import docstring_contradictions
 from lmr_author.release.review.evidence import Evidence, QuestionEvidence
 from lmr_author.release.review.evidence_of_tests import evidence_of_tests
 from lmr_author.release.review.spelled_out import spelled_out
@@ -84,9 +83,6 @@ def _instruction(reviewed: ReviewedTask, target: TargetUnderTest) -> QuestionEvi
         (
             Evidence("Instruction", tuple(lines)),
             Evidence("Golden", code=target.lines),
-            Evidence.of(
-                "Docstring beside the golden", docstring_contradictions(target.goldens), "no contradiction"
-            ),
             _returns(target),
             Evidence.of("Context files that models see", context),
         ),
