@@ -20,7 +20,7 @@ from lmr_author.proof.evaluation.candidates.scorer import TaskScorer
 from lmr_author.release.challenge.calls import NoDriverError
 from lmr_author.release.challenge.challenge import ChallengeOptions, accept, challenge
 from lmr_author.release.export.export import examine
-from lmr_author.release.reporting.status import status
+from lmr_author.release.reporting.status import status_with, with_challenge
 from lmr_author.release.reporting.task_page import task_page
 from lmr_author.release.review.evidence_of_questions import evidence_of
 from tests.challenge import made
@@ -238,7 +238,7 @@ def test_the_verb_shows_what_is_open_and_what_comes_next(challenged: Challenged,
 def test_status_page_review_and_export_know_of_it(challenged: Challenged, tmp_path: Path) -> None:
     task = challenged.copy(tmp_path)
     summary = "1 of 6 misreadings fail, 2 of 6 rewrites pass"
-    found = status(task).challenged
+    found = with_challenge(task, status_with(task, ())).challenged
     assert found is not None
     assert (found.text, found.status, found.fail, found.misreadings) == (summary, "open", 1, 6)
     page = task_page(task, quiet)
@@ -259,4 +259,4 @@ def test_export_asks_for_a_challenge_where_it_is_told_to(challenged: Challenged,
     task = challenged.copy(tmp_path, "fresh")
     (asked,) = examine([task], challenged=True)
     assert "never challenged with misreadings and rewrites" in asked.problems
-    assert status(Task(task.root)).challenged is None
+    assert with_challenge(task, status_with(task, ())).challenged is None

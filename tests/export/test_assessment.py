@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
-
-import pytest
 import yaml
 
 from lmr_author.core.task import Task
 from lmr_author.proof.validation.run import checked
 from lmr_author.release.export.assessment import as_yaml, assess, gather
 from tests.review.reviewing import said
-
-EXAMPLE = Path(__file__).parents[2] / "tasks" / "1-rating-margin"
-
-
-@pytest.fixture
-def example(tmp_path: Path) -> Task:
-    """A copy of a starter task; its evaluation holds."""
-    shutil.copytree(EXAMPLE, tmp_path / "tasks" / EXAMPLE.name)
-    return Task(tmp_path / "tasks" / EXAMPLE.name)
 
 
 def scores(task: Task) -> dict[str, tuple[int, str]]:

@@ -15,10 +15,11 @@ import pytest
 import yaml
 
 from lmr_author.core.task import Task, provenance
+from lmr_author.proof.validation.run import checked
 from lmr_author.release.export.agent import with_base_image
 from lmr_author.release.export.export import export
 from lmr_author.release.export.options import ExportOptions
-from lmr_author.release.reporting.status import status
+from lmr_author.release.reporting.status import status_with
 from tests.cli.program import refuse, snapshot, succeed
 
 SECRET = re.compile(r"unit_test|golden|authoring|recordings|expected\.")
@@ -181,5 +182,5 @@ def test_the_private_part_is_what_an_evaluation_needs(example: Task, tmp_path: P
         archive.extractall(tmp_path / "work", filter="data")
     unpacked = Task(tmp_path / "work" / example.name)
     assert unpacked.content_digest() == example.content_digest()
-    assert "evaluated" in status(unpacked).done
+    assert checked([unpacked]).clean and "evaluated" in status_with(unpacked, ()).done
     assert "judge --predictions" in (private / "README.md").read_text()

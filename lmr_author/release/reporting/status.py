@@ -21,7 +21,6 @@ from lmr_author.core.task import (
 from lmr_author.core.task.challenge import Kind
 from lmr_author.core.task.state import State
 from lmr_author.core.texts import counted
-from lmr_author.proof.validation.run import checked
 from lmr_author.release.review.review_status import (
     ACCEPTED,
     DISPUTED,
@@ -112,10 +111,6 @@ class Status:
 
     def to_json(self) -> dict[str, Any]:
         return {**asdict(self), "state": self.state}
-
-
-def status(task: Task) -> Status:
-    return with_challenge(task, status_with(task, checked([task]).findings))
 
 
 def with_challenge(task: Task, status: Status) -> Status:
