@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from lmr_author.core.code import Definition, Module, first_line
 from lmr_author.core.errors import SourceError
-from lmr_author.core.task import INFO, Implementation, Severity
+from lmr_author.core.task import INFO, Implementation, Severity, golden_name
 from lmr_author.core.texts import shortened
 from lmr_author.proof.checks.base import (
     NOTE,
@@ -86,7 +86,8 @@ def _absent(files: Pair, name: str) -> Iterator[Problem]:
 )
 def golden_has_target(task: TaskContents, target: Implementation) -> Iterator[Problem]:
     files = pair(task, target)
-    similar = did_you_mean(target.golden_file, [task.relative(path) for path in golden_files(task)])
+    wanted = target.golden_file or golden_name(target.goal_file, {})
+    similar = did_you_mean(wanted, [task.relative(path) for path in golden_files(task)])
     hint = similar or "put the original file there"
     yield from wrong_path(task, target, "golden_file", task.task.root, hint)
     if leaves(task, task.task.root, target.golden_file) or files.golden is None or files.goal is None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lmr_author.core.code import gpu_lines
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import INFO, Implementation
+from lmr_author.core.task import INFO, Implementation, unit_test_name
 from lmr_author.core.task.recording import MANIFEST, SUPPORT, Recording, tampered
 from lmr_author.core.texts import printable
 from lmr_author.proof.checks.base import WARNING, Problem, check, did_you_mean, target_check
@@ -28,7 +28,10 @@ from lmr_author.proof.targets import names_unit_test, unit_test_path
 def test_exists(task: TaskContents, target: Implementation) -> Iterator[Problem]:
     path = unit_test_path(task, target)
     tests = [name for name in task.repository_files if name.endswith(".py") and "unit_test" in name]
-    hint = did_you_mean(target.unit_test_file, tests) or "`lmr-author record` makes one"
+    hint = (
+        did_you_mean(target.unit_test_file or unit_test_name(target.index), tests)
+        or "`lmr-author record` makes one"
+    )
     yield from wrong_path(task, target, "unit_test_file", task.repository, hint)
     if path is None or path.suffix != ".py" or task.module(path) is not None:
         return
