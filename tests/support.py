@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -54,6 +55,14 @@ meter = Meter(2)
 for x in (1.0, 2.0, 3.0):
     meter.add(x)
 """
+
+
+STARTERS = Path(__file__).parents[1] / "tasks"
+
+
+def starter(name: str, folder: Path) -> Task:
+    """A copy of a starter task, which is finished and evaluated."""
+    return Task(shutil.copytree(STARTERS / name, folder / name, symlinks=True))
 
 
 def write_files(root: Path, files: Mapping[str, str | bytes]) -> Path:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lmr_author.core.task import Task
     from lmr_author.release.review.agreement import Agreement
     from lmr_author.release.review.review import ReviewResult
-    from lmr_author.release.review.standing import Dispute
+    from lmr_author.release.review.review_status import Dispute
 
 _STATES = {"accepted": "green", "disputed": "yellow", "rejected": "bold red", "waiting": "dim"}
 
@@ -23,7 +23,7 @@ _STATES = {"accepted": "green", "disputed": "yellow", "rejected": "bold red", "w
 def show_agreement(tasks: Sequence[Task], checklist: Path | None, output: Format) -> int:
     """Show agreement and disagreements; exit code 1 while something is disputed or rejected."""
     from lmr_author.release.review import review as reviewing
-    from lmr_author.release.review.standing import DISPUTED, REJECTED
+    from lmr_author.release.review.review_status import DISPUTED, REJECTED
 
     results = [reviewing.result_of(task, checklist) for task in tasks]
     total = reviewing.overall_agreement(results)
@@ -34,44 +34,43 @@ def show_agreement(tasks: Sequence[Task], checklist: Path | None, output: Format
             _show_result(result)
         ui.say(agreement_line(total))
         _then(tasks, results)
-    bad = any(result.standing.state in (DISPUTED, REJECTED) for result in results)
+    bad = any(result.status.state in (DISPUTED, REJECTED) for result in results)
     return EXIT_FINDINGS if bad else EXIT_CLEAN
 
 
 def _document(result: ReviewResult) -> dict[str, Any]:
     measured = result.agreement.to_json() if result.agreement else None
-    return {"task": result.task, **asdict(result.standing), "agreement": measured}
+    return {"task": result.task, **asdict(result.status), "agreement": measured}
 
 
 def _then(tasks: Sequence[Task], results: Sequence[ReviewResult]) -> None:
-    from lmr_author.release.review.standing import DISPUTED
+    from lmr_author.release.review.review_status import DISPUTED
 
     for task, result in zip(tasks, results, strict=True):
-        if result.standing.state == DISPUTED:
-            ui.then("review", task.root, "--decide", result.standing.disputes[0].item)
+        if result.status.state == DISPUTED:
+            ui.then("review", task.root, "--decide", result.status.disputes[0].item)
             return
     ui.then("status", *(task.root for task in tasks[:1]))
 
 
 def _show_result(result: ReviewResult) -> None:
-    standing = result.standing
-    reviewers = ", ".join(standing.reviewers) or "nobody yet"
-    ui.say(f"{result.task}: {reviewers}", standing.state, _STATES[standing.state])
-    if standing.missing == 1:
+    status = result.status
+    reviewers = ", ".join(status.reviewers) or "nobody yet"
+    ui.say(f"{result.task}: {reviewers}", status.state, _STATES[status.state])
+    if status.missing == 1:
         ui.say("1 more review is needed; answers stay hidden until then", indent=2)
-    elif standing.missing:
-        ui.say(f"{standing.missing} more reviews are needed; answers stay hidden until then", indent=2)
-    for name in standing.damaged:
+    elif status.missing:
+        ui.say(f"{status.missing} more reviews are needed; answers stay hidden until then", indent=2)
+    for name in status.damaged:
         ui.say(f"authoring/reviews/{name}: it counts for nothing", "damaged", "bold red", indent=2)
-    for item in standing.failed:
+    for item in status.failed:
         ui.say(item, "fails", "bold red", indent=2)
-    show_disputes(standing.disputes)
-    for decision in standing.decisions:
+    show_disputes(status.disputes)
+    for decision in status.decisions:
         ui.say(f"decided  {decision.item} {decision.answer}, {decision.by}: {decision.reason}", indent=2)
 
 
 def show_disputes(disputes: Iterable[Dispute]) -> None:
-    """Print each disputed item with everybody's answer and comment."""
     for dispute in disputes:
         ui.say(f"{dispute.item}: {dispute.question}", "disputed", "yellow", indent=2)
         for name, answer in dispute.answers.items():

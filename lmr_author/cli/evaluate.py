@@ -180,7 +180,7 @@ class GateTable:
             _say(text, "note:", "cyan", indent=2)
         if result.lost:
             text = (
-                "this replaced an evaluation in the same sandbox in which every gate passed "
+                "this replaced an evaluation in which every gate passed "
                 f"({result.lost}); if only the machine failed, evaluate again"
             )
             _say(text, "note:", "yellow", indent=2)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lmr_author.core.task import Task
-    from lmr_author.release.export.export import Exported
+    from lmr_author.release.export.export import ExportResult
     from lmr_author.release.export.options import ExportOptions
 
 MOST_NAMES = 5
@@ -59,20 +59,13 @@ def export(
     release_version: Annotated[str, Option(help="harbor, huggingface: version of this release.")] = "1.0.0",
     organization: Annotated[str, Option(help="harbor, huggingface: who publishes it.")] = "lmr-author",
     author: Annotated[list[str] | None, Option(help="harbor, huggingface: who made the tasks.")] = None,
-    harbor: Annotated[
-        list[str] | None,
-        Option(
-            metavar="NAME=VALUE",
-            help="harbor: what an agent gets: cpus, memory-mb, storage-mb, gpus, agent-seconds; offline=true "
-            "cuts the network from the start.",
-        ),
-    ] = None,
+    offline: Annotated[bool, Option("--offline", help="harbor: cut the network from the start.")] = False,
     task: PlaceOption = None,
 ) -> int:
     """Export tasks to the engines that run models. Tasks must be proven to be sound, reviewed and not rejected."""
     from lmr_author.core.task import by_name, tasks_at
     from lmr_author.release.export.export import export as export_tasks
-    from lmr_author.release.export.options import ExportOptions, HarborMachine, Publication
+    from lmr_author.release.export.options import ExportOptions, Publication
 
     if to is None:
         ui.require_person(ui.can_ask(), "no engine named", f"add --to {'|'.join(ExportFormat)}")
@@ -83,9 +76,8 @@ def export(
     tasks = all_named(words, task) or [default_tasks()]
     chosen = list(by_name(tasks_at(tasks), "exports").values())
     publication = Publication(release_version, organization, tuple(author or ()))
-    machine = HarborMachine.parse(harbor or ())
     options = ExportOptions(
-        to.value, out, base_image, with_private, unreviewed, force, challenged, publication, machine
+        to.value, out, base_image, with_private, unreviewed, force, challenged, publication, offline
     )
     done = export_tasks(chosen, options)
     for name, problems in done.unsound.items():
@@ -107,7 +99,7 @@ def export(
     return EXIT_CLEAN
 
 
-def _show_exported(done: Exported, tasks: Sequence[Task], options: ExportOptions) -> None:
+def _show_exported(done: ExportResult, tasks: Sequence[Task], options: ExportOptions) -> None:
     from lmr_author.release.export.lmr_bench import image_of
 
     unsound = ui.framed(", ", len(done.unsound), " marked as not fit for release")

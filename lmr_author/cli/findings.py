@@ -14,7 +14,7 @@ from lmr_author.core.texts import counted
 
 if TYPE_CHECKING:
     from lmr_author.core.task import Finding
-    from lmr_author.proof.validation.report import Held, Places, Position, Report, TaskReport
+    from lmr_author.proof.validation.report import Places, Position, Property, Report, TaskReport
 
 WIDE = 120
 """Columns of a report without a terminal, or in a wider one: longer lines are hard to read."""
@@ -102,7 +102,7 @@ def _excerpt(position: Position, width: int) -> Iterator[str]:
         yield f"{'…':>{margin}} | to line {position.last}"
 
 
-def _properties(properties: Sequence[Held], width: int) -> Iterator[str]:
+def _properties(properties: Sequence[Property], width: int) -> Iterator[str]:
     if all(each.holds is None for each in properties):
         return
     words = {True: "yes", False: "no", None: "not checked"}
@@ -112,7 +112,7 @@ def _properties(properties: Sequence[Held], width: int) -> Iterator[str]:
         yield from wrapped(one_line(f"  {each.name:<18} {words[each.holds]}{why}"), width, 21)
 
 
-def _counted_properties(table: Sequence[Sequence[Held]], tasks: int, width: int) -> Iterator[str]:
+def _counted_properties(table: Sequence[Sequence[Property]], tasks: int, width: int) -> Iterator[str]:
     if not table or any(each.holds is None for each in table[0]):
         return
     counts = []

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from lmr_author.core.task import Task
     from lmr_author.core.task.reviews import Review, ReviewItem
     from lmr_author.release.review.checklist import ChecklistQuestion
-    from lmr_author.release.review.exhibits import QuestionEvidence
+    from lmr_author.release.review.evidence import QuestionEvidence
 
 Answers = dict[str, dict[str, str]]
 _ANSWERS = {"pass": "green", "fail": "bold red"}
@@ -81,18 +81,18 @@ def _decide(
     task: Task, decision: str, reason: str, reviewer: str, checklist: Path | None, output: Format
 ) -> int:
     """Decide a disputed item, ``ITEM=pass``; a terminal shows its evidence and asks for what is missing."""
-    from lmr_author.cli.exhibits import show_evidence
+    from lmr_author.cli.evidence import show_evidence
     from lmr_author.proof.validation.run import checked
     from lmr_author.release.review import review as reviewing
-    from lmr_author.release.review.evidence import evidence_of
-    from lmr_author.release.review.standing import standing_of
+    from lmr_author.release.review.evidence_of_questions import evidence_of
+    from lmr_author.release.review.review_status import review_status
 
     item, _, answer = decision.partition("=")
     if ui.can_ask():
         evidence = {} if answer else evidence_of(task, checked([task]).findings)
         if item in evidence:
             show_evidence(evidence[item])
-        show_disputes([dispute for dispute in standing_of(task).disputes if dispute.item == item])
+        show_disputes([dispute for dispute in review_status(task).disputes if dispute.item == item])
         answer = answer or ui.letter(f"Decision about {item}:", {"p": "pass", "f": "fail"})
         reason = reason or ui.needed("Reason for the decision:")
     reviewing.adjudicate(task, item, answer, reason, reviewer, checklist)
@@ -120,8 +120,8 @@ def _template(task: Path | None, checklist: Path | None) -> dict[str, Any]:
     from lmr_author.core.task import Task
     from lmr_author.proof.validation.run import checked
     from lmr_author.release.review.checklist import template
-    from lmr_author.release.review.evidence import evidence_of
-    from lmr_author.release.review.standing import checklist_for, read_checklist
+    from lmr_author.release.review.evidence_of_questions import evidence_of
+    from lmr_author.release.review.review_status import checklist_for, read_checklist
 
     try:
         folder = Task.find(task or Path.cwd())
@@ -139,8 +139,8 @@ def _one(task: Task, reviewer: str, checklist: Path | None, answers: Path | None
     from lmr_author.proof.validation.run import checked
     from lmr_author.release.review import review as reviewing
     from lmr_author.release.review.checklist import automatic_items
-    from lmr_author.release.review.evidence import evidence_of
-    from lmr_author.release.review.standing import checklist_for
+    from lmr_author.release.review.evidence_of_questions import evidence_of
+    from lmr_author.release.review.review_status import checklist_for
 
     asked = checklist_for(task, checklist)
     if answers:
@@ -238,7 +238,7 @@ def _ask(
     first: bool,
 ) -> dict[str, str] | None:
     """Ask one item; None to go back. A pass needs a reason where the evidence is weak, any other answer always."""
-    from lmr_author.cli.exhibits import show_evidence
+    from lmr_author.cli.evidence import show_evidence
     from lmr_author.release.review.checklist import lacks_sentence
 
     if evidence is not None:
@@ -270,7 +270,6 @@ class _TaskPage:
         self._path: Path | None = None
 
     def __call__(self, item: str) -> str:
-        """Return the address of the page at a question."""
         from lmr_author.core.files import user_cache
         from lmr_author.release.reporting.report import report
 

@@ -39,14 +39,12 @@ def status(words: TasksArgument = None, task: PlaceOption = None, output: Format
 
 
 def show_next(task: Task, *, stderr: bool = True) -> None:
-    """Print the next command of a task, by its records."""
     from lmr_author.release.reporting.status import status_with
 
     ui.say(f"next: {status_with(task, None).next or 'lmr-author status'}", stderr=stderr, whole=True)
 
 
 def show(statuses: Sequence[Status]) -> None:
-    """Print a few statuses in full, many as a table."""
     if len(statuses) > FEW:
         _show_table(statuses)
         return
@@ -81,13 +79,13 @@ def _challenge_counts(status: Status) -> str:
         return "-"
     misreadings = f"{challenged.fail}/{challenged.misreadings}"
     rewrites = f"{challenged.passing}/{challenged.rewrites}"
-    stale = ", stale" if challenged.standing == "stale" else ""
+    stale = ", stale" if challenged.status == "stale" else ""
     return f"{misreadings}, {rewrites}{stale}"
 
 
 def _show_one(status: Status) -> None:
     from lmr_author.release.reporting.status import STEPS, VALID
-    from lmr_author.release.review.standing import DISPUTED, REJECTED, WAITING
+    from lmr_author.release.review.review_status import DISPUTED, REJECTED, WAITING
 
     ui.say(status.task, tone="bold", stderr=False)
     steps = [step for step in STEPS if step != VALID]

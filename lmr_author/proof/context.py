@@ -131,7 +131,7 @@ class Proposal:
 
 
 @dataclass(frozen=True)
-class _Defined:
+class _Definition:
     """A definition of the repository: its file, and its name ("" for the module)."""
 
     path: str
@@ -195,7 +195,7 @@ class _Repository:
         self._bindings = cache(self._read_bindings)
         self._is_file = cache(self._has_file)
 
-    def imported(self, dotted: str, path: str, depth: int = MAX_DEPTH) -> _Defined | None:
+    def imported(self, dotted: str, path: str, depth: int = MAX_DEPTH) -> _Definition | None:
         """Return the definition that an import of ``a.b.c``, or of ``.b.c``, in a file means."""
         level = len(dotted) - len(dotted.lstrip("."))
         parts = dotted[level:].split(".")
@@ -203,10 +203,10 @@ class _Repository:
             file = self._module(parts[:count], level, path)
             if file is not None:
                 rest = ".".join(parts[count:])
-                return self.named(rest, file, depth - 1) if rest else _Defined(file)
+                return self.named(rest, file, depth - 1) if rest else _Definition(file)
         return None
 
-    def named(self, dotted: str, path: str, depth: int = MAX_DEPTH) -> _Defined | None:
+    def named(self, dotted: str, path: str, depth: int = MAX_DEPTH) -> _Definition | None:
         """Return the definition that a name written in a file means, through imports and re-exports."""
         if depth <= 0:
             return None
@@ -215,7 +215,7 @@ class _Repository:
         if bound := bindings.get(root):
             origin = _origin(bound[:1], root)
             if not origin:
-                return _Defined(path, root)
+                return _Definition(path, root)
             return self.imported(f"{origin}.{rest}" if rest else origin, path, depth - 1)
         for star in bindings.get("*", []):
             module = _origin([star], "*").removesuffix("*")

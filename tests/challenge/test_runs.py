@@ -13,16 +13,16 @@ from lmr_author.authoring.recording.record import RecordOptions, record
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Task, provenance
 from lmr_author.core.task import challenge as stored
-from lmr_author.core.task.challenge import Challenge, Ending, Standing
+from lmr_author.core.task.challenge import Challenge, ChallengeStatus, Ending
 from lmr_author.core.task.provenance import Provenance
 from lmr_author.core.task.recording import MANIFEST
 from lmr_author.proof.evaluation.candidates.scorer import TaskScorer
 from lmr_author.release.challenge.calls import NoDriverError
 from lmr_author.release.challenge.challenge import ChallengeOptions, accept, challenge
 from lmr_author.release.export.export import examine
-from lmr_author.release.reporting.status import status
+from lmr_author.release.reporting.status import status_with, with_challenge
 from lmr_author.release.reporting.task_page import task_page
-from lmr_author.release.review.evidence import evidence_of
+from lmr_author.release.review.evidence_of_questions import evidence_of
 from tests.challenge import made
 from tests.challenge.conftest import Challenged
 from tests.challenge.made import answer
@@ -107,10 +107,10 @@ def test_what_cannot_be_accepted(
 def test_another_recording_makes_it_out_of_date(challenged: Challenged, tmp_path: Path) -> None:
     task = challenged.copy(tmp_path)
     info = task.load()
-    assert stored.standing(task, info)[0] is Standing.OPEN
+    assert stored.status_of(task, info)[0] is ChallengeStatus.OPEN
     manifest = task.recording(info, 1) / MANIFEST
     manifest.write_text(manifest.read_text() + "\n")
-    assert stored.standing(task, info)[0] is Standing.STALE
+    assert stored.status_of(task, info)[0] is ChallengeStatus.STALE
 
 
 def without_driver(challenged: Challenged, folder: Path) -> tuple[Task, Path]:
@@ -238,16 +238,16 @@ def test_the_verb_shows_what_is_open_and_what_comes_next(challenged: Challenged,
 def test_status_page_review_and_export_know_of_it(challenged: Challenged, tmp_path: Path) -> None:
     task = challenged.copy(tmp_path)
     summary = "1 of 6 misreadings fail, 2 of 6 rewrites pass"
-    found = status(task).challenged
+    found = with_challenge(task, status_with(task, ())).challenged
     assert found is not None
-    assert (found.text, found.standing, found.fail, found.misreadings) == (summary, "open", 1, 6)
+    assert (found.text, found.status, found.fail, found.misreadings) == (summary, "open", 1, 6)
     page = task_page(task, quiet)
     assert ("Challenge", summary, "bad") in page.verdict
-    shown = [line for one in page.evidence["tests"].exhibits for line in one.lines]
+    shown = [line for one in page.evidence["tests"].pieces for line in one.lines]
     assert all(any(f" {name} " in line for line in shown) for name in ("floor", "loop"))
     tests = evidence_of(task, ())["tests"]
     assert any("no-step is equal on every recorded call" in doubt for doubt in tests.doubts)
-    assert any("misreading floor fails" in line for one in tests.exhibits for line in one.lines)
+    assert any("misreading floor fails" in line for one in tests.pieces for line in one.lines)
     (asked,) = examine([task], challenged=True)
     (not_asked,) = examine([task])
     assert [text for text in asked.problems if text not in not_asked.problems] == [
@@ -259,4 +259,4 @@ def test_export_asks_for_a_challenge_where_it_is_told_to(challenged: Challenged,
     task = challenged.copy(tmp_path, "fresh")
     (asked,) = examine([task], challenged=True)
     assert "never challenged with misreadings and rewrites" in asked.problems
-    assert status(Task(task.root)).challenged is None
+    assert with_challenge(task, status_with(task, ())).challenged is None

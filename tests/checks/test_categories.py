@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lmr_author.core.task import CATEGORIES
+from lmr_author.core.task.info import canonical_category
 from lmr_author.proof.checks.metadata import nearest_category
-from lmr_author.proof.lookup import canonical_category
 
 
 @pytest.mark.parametrize("category", CATEGORIES)

@@ -11,8 +11,7 @@ import pytest
 from lmr_author.core import files
 from lmr_author.core.task import Task
 from lmr_author.proof.validation.run import validate
-
-TASKS = Path(__file__).parents[2] / "tasks"
+from tests.support import STARTERS, starter
 
 
 def codes(task: Task) -> set[str]:
@@ -21,13 +20,12 @@ def codes(task: Task) -> set[str]:
 
 @pytest.fixture
 def finished(tmp_path: Path) -> Task:
-    shutil.copytree(TASKS / "4-demo-packing", tmp_path / "4-demo-packing")
-    return Task(tmp_path / "4-demo-packing")
+    return starter("4-demo-packing", tmp_path)
 
 
 @pytest.mark.parametrize("name", ["paper.json", "paper.pdf"])
 def test_a_paper_that_was_exchanged_after_new_task(finished: Task, name: str) -> None:
-    other = next((TASKS / "9-two-way").glob("*/paper.json")).with_name(name)
+    other = next((STARTERS / "9-two-way").glob("*/paper.json")).with_name(name)
     shutil.copyfile(other, finished.root / "packing" / name)
     assert "LMR105" in codes(finished)
     assert ("LMR106" in codes(finished)) == (name == "paper.json")
@@ -36,7 +34,7 @@ def test_a_paper_that_was_exchanged_after_new_task(finished: Task, name: str) ->
 def test_one_page_of_another_paper(finished: Task) -> None:
     path = finished.root / "packing/paper.json"
     pages = json.loads(path.read_text("utf-8"))
-    pages["2"] = json.loads(next((TASKS / "9-two-way").glob("*/paper.json")).read_text("utf-8"))["2"]
+    pages["2"] = json.loads(next((STARTERS / "9-two-way").glob("*/paper.json")).read_text("utf-8"))["2"]
     files.write_json(path, pages)
     (finding,) = [one for one in validate([finished]).findings if one.code == "LMR105"]
     assert f"1 of {len(pages)} pages differ (2)" in finding.message

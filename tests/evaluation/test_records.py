@@ -1,4 +1,4 @@
-"""Evaluations as they are stored: of several sandboxes, and of states of the task."""
+"""Evaluations as they are stored: which one counts, and of which state of the task."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ from lmr_author.release.review import review
 from lmr_author.release.review.checklist import automatic_items
 from lmr_author.runtime.environment.where import Where
 from tests import example as example_task
-
-KINDS = ("local", "docker")
 
 
 @pytest.fixture
@@ -64,54 +62,43 @@ def counting(task: Task) -> tuple[str, bool]:
     return loaded(task).kind, loaded(task).passed
 
 
-@pytest.mark.parametrize(("sound", "failing"), [KINDS, KINDS[::-1]])
-def test_a_failing_evaluation_leaves_a_sound_one_of_another_sandbox(
-    task: Task, sound: str, failing: str
+OTHER_BASE = UsedSandbox("docker", other_base_image="me/base:1")
+
+
+@pytest.mark.parametrize("passed", [True, False])
+@pytest.mark.parametrize("sandbox", [UsedSandbox("local"), OTHER_BASE])
+def test_a_sound_one_in_docker_stays_until_the_task_changes(
+    task: Task, sandbox: UsedSandbox, passed: bool
 ) -> None:
-    store(task, record(task, sound, True))
-    store(task, record(task, failing, False))
-
-    assert counting(task) == (sound, True)
-    assert [one.passed for one in loaded(task).others] == [False]
-    found = status.status_with(task, ())
-    assert found.done[-1] == "evaluated"
-    assert found.note == f"not reviewed; in the {failing} sandbox: build: failed"
-    _, gates = automatic_items(task, ())
-    assert gates.answer == "pass" and gates.evidence.endswith(f"; in the {failing} sandbox: build: failed")
-    shown = dict(report_records.environment(task, loaded(task)))
-    assert shown[f"in the {failing} sandbox"] == "build: failed"
-    told = [event for _, event in report_records.history(task, task.load(), loaded(task))]
-    assert f"evaluated, {sound} sandbox: every gate passed" in told
-    assert f"evaluated, {failing} sandbox: build: failed" in told
-
-
-@pytest.mark.parametrize("first", KINDS)
-def test_of_two_sound_ones_that_in_docker_counts(task: Task, first: str) -> None:
-    for kind in (first, *(kind for kind in KINDS if kind != first)):
-        store(task, record(task, kind, True))
-
-    assert counting(task) == ("docker", True)
-    assert loaded(task).doubts == ""
-    assert status.status_with(task, ()).note == "not reviewed"
-
-
-def test_the_same_sandbox_replaces_its_own_and_another_state_goes(task: Task) -> None:
+    store(task, record(task, "docker", True, sandbox=OTHER_BASE))
+    store(task, record(task, "local", passed))
+    assert loaded(task).sandbox == OTHER_BASE
     store(task, record(task, "docker", True))
-    store(task, record(task, "local", True))
-    store(task, record(task, "docker", False))
-    assert counting(task) == ("local", True)
-    store(task, record(task, "local", False))
-    assert counting(task) == ("local", False)
-    assert [run.kind for run in loaded(task).others] == ["docker"]
+    store(task, record(task, sandbox.kind, passed, sandbox=sandbox))
+    assert counting(task) == ("docker", True) and not loaded(task).sandbox.other_base_image
 
     (task.root / "margin-ranking" / "README.md").write_text("changed\n")
-    store(task, record(task, "docker", True))
-    assert counting(task) == ("docker", True) and not loaded(task).others
+    store(task, record(task, sandbox.kind, passed, sandbox=sandbox))
+    assert loaded(task).sandbox == sandbox and loaded(task).passed == passed
 
 
-@pytest.mark.parametrize("damaged", [7, [{"sandbox": 7, "gates": 7}]])
+def test_otherwise_the_last_one_counts(task: Task) -> None:
+    for kind, passed in (
+        ("docker", False),
+        ("local", True),
+        ("local", False),
+        ("docker", True),
+        ("docker", False),
+    ):
+        store(task, record(task, kind, passed))
+        assert counting(task) == (kind, passed)
+    told = [event for _, event in report_records.history(task, task.load(), loaded(task))]
+    assert "evaluated, docker sandbox: build: failed" in told
+
+
+@pytest.mark.parametrize("damaged", [7, [{"gate": 7}]])
 def test_a_damaged_record_counts_for_nothing_and_stops_nothing(task: Task, damaged: object) -> None:
-    files.write_json(task.evaluation_path, {**record(task, "local", True).to_json(), "others": damaged})
+    files.write_json(task.evaluation_path, {**record(task, "local", True).to_json(), "gates": damaged})
 
     assert load(task) is None
     assert status.status_with(task, ()).note == "never evaluated"
@@ -121,30 +108,10 @@ def test_a_damaged_record_counts_for_nothing_and_stops_nothing(task: Task, damag
     assert counting(task) == ("docker", False)
 
 
-def on(base: str) -> dict[str, Any]:
-    """What a record has more when the Dockerfile's base image was replaced."""
-    return {"sandbox": UsedSandbox("docker", other_base_image=base)}
-
-
-def test_another_base_image_is_another_sandbox(task: Task) -> None:
-    store(task, record(task, "docker", True))
-    store(task, record(task, "docker", False, **on("me/base:1")))
-
-    assert counting(task) == ("docker", True)
-    assert loaded(task).doubts == "in the docker sandbox on me/base:1: build: failed"
-
-    store(task, record(task, "docker", True, **on("me/base:1")))
-    assert not loaded(task).sandbox.other_base_image, "what is shipped comes first"
-    store(task, record(task, "docker", False))
-    assert loaded(task).sandbox == on("me/base:1")["sandbox"]
-    told = [event for _, event in report_records.history(task, task.load(), loaded(task))]
-    assert "evaluated, docker sandbox on me/base:1: every gate passed" in told
-
-
 @pytest.mark.parametrize(
     ("options", "kept", "said"),
     [
-        ((), ("docker", False), "replaced an evaluation in the same sandbox in which every gate passed"),
+        ((), ("docker", False), "replaced an evaluation in which every gate passed"),
         (
             ("--base-image", "me/base:1"),
             ("docker", True),

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
 
 from lmr_author.core.task import Task
 from tests.cli.program import succeed
-from tests.support import make_task
+from tests.support import STARTERS, make_task, starter
 
-EXAMPLE = Path(__file__).parents[2] / "tasks" / "1-rating-margin"
+EXAMPLE = STARTERS / "1-rating-margin"
 
 
 @pytest.fixture
 def example(tmp_path: Path) -> Task:
-    """A copy of the example task; its evaluation holds."""
-    root = tmp_path / "tasks" / EXAMPLE.name
-    shutil.copytree(EXAMPLE, root)
-    return Task(root)
+    return starter(EXAMPLE.name, tmp_path / "tasks")
 
 
 @pytest.fixture

@@ -144,27 +144,7 @@ def _agent(task: Path | str, out: str = "out") -> tuple[Path | str, ...]:
     return ("export", task, "--to", "agent", "--out", out)
 
 
-@pytest.mark.parametrize(
-    "option", [("--harbor", "gpus=1"), ("--harbor", "offline=true"), ("--author", "Ada")]
-)
+@pytest.mark.parametrize("option", [("--offline",), ("--author", "Ada")])
 def test_options_of_another_format(example: Task, tmp_path: Path, option: tuple[str, ...]) -> None:
     error, hint = refuse(USAGE, *_agent(example.root), *option, cwd=tmp_path)
     assert "--to harbor" in error and option[0] in error and "leave" in hint
-
-
-@pytest.mark.parametrize(
-    ("value", "allowed", "as_in"),
-    [
-        ("cpus=many", "a number, 0.1 or more", "cpus=4"),
-        ("gpus=-1", "a whole number, 0 or more", "gpus=1"),
-        ("memory-mb", "a whole number, 256 or more", "memory-mb=16384"),
-        ("offline=perhaps", "true or false", "offline=true"),
-    ],
-)
-def test_a_wrong_value_for_harbor(
-    value: str, allowed: str, as_in: str, example: Task, tmp_path: Path
-) -> None:
-    command = ("export", example.root, "--to", "harbor", "--out", "out", "--harbor", value)
-    error, hint = refuse(USAGE, *command, cwd=tmp_path)
-    assert f"--harbor {value}: " in error and error.endswith(f"has to be {allowed}")
-    assert hint == f"as in --harbor {as_in}"

@@ -11,10 +11,10 @@ import pytest
 
 from lmr_author.core import resources
 from lmr_author.core.task import Severity, Task
+from lmr_author.proof.contents import TaskContents
 from lmr_author.proof.leaks import Leak, is_generated
 from lmr_author.proof.leaks.tree import histories, scan
 from lmr_author.proof.validation.run import validate
-from lmr_author.proof.view import TaskView
 from tests import example
 from tests.example import BODY, GOLDEN, MASKED, REPOSITORY, compiled
 from tests.support import write_files
@@ -27,7 +27,7 @@ def _task(folder: Path, files: dict[str, bytes]) -> Task:
 
 
 def _found(task: Task) -> dict[str, Leak]:
-    view = TaskView(task)
+    view = TaskContents(task)
     return {leak.path: leak for leak in (*histories(view), *scan(view).leaks)}
 
 
@@ -179,7 +179,7 @@ def test_the_support_file_is_trusted_by_its_digest_not_by_its_name(tmp_path: Pat
     text = resources.support_file()
     changed = f"{text}\n\n{GOLDEN}"
     task = _task(tmp_path, {"unit_test/lmr_support.py": text.encode(), "lmr_support.py": changed.encode()})
-    view = TaskView(task)
+    view = TaskContents(task)
 
     assert view.is_support(view.repository / "unit_test/lmr_support.py")
     assert not view.is_support(view.repository / "lmr_support.py")

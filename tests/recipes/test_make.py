@@ -21,7 +21,7 @@ from lmr_author.core.task.recording import load as recording
 from lmr_author.proof.evaluation.accepting import every_mutant
 from lmr_author.release.recipes import made
 from lmr_author.release.recipes.recipe import read
-from lmr_author.release.review.evidence import evidence_of
+from lmr_author.release.review.evidence_of_questions import evidence_of
 from tests.cli.program import ENVIRONMENT, PROGRAM, lmr_forked, refuse, succeed
 from tests.gitrepos import git, make_repository
 from tests.recipes.recipes import change, write_recipe

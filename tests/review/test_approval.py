@@ -17,12 +17,12 @@ from lmr_author.core.task import Task, equivalents, evaluation
 from lmr_author.core.task.evaluation import MUTANTS_DIE
 from lmr_author.core.task.mutation import Judgement, MutationScore
 from lmr_author.proof.evaluation.accepting import accept_mutants, every_mutant, open_survivors
-from lmr_author.release.reporting.assessment import assess, gather
+from lmr_author.release.export.assessment import assess, gather
 from lmr_author.release.reporting.status import status_with
 from lmr_author.release.review.review import find_waiting
 from tests.pipeline import recorded, run_gates
 from tests.review.reviewing import run, said
-from tests.support import make_task
+from tests.support import make_task, starter
 
 GRADE = "pkg/grades.py::grade"
 SOURCE = """\
@@ -35,7 +35,6 @@ def grade(score, late=False, bonus=0):
         points = points + bonus * 2
     return points
 """
-EXAMPLE = Path(__file__).parents[2] / "tasks" / "1-rating-margin"
 FEW_CALLS = "from pkg.grades import grade\nfor score in (1.5, 2.5, 4.0):\n    grade(score)\n"
 ALL_CALLS = FEW_CALLS + (
     "for bonus in (1, 3, 4, 5, 9):\n    grade(0.5, True, bonus)\n    grade(0.5, bonus=bonus)\ngrade(2.0, late=True)\n"
@@ -194,10 +193,8 @@ def test_accepted_mutants_stay_in_the_denominator_everywhere(
 
 def weakened(folder: Path) -> Task:
     """A copy of a starter task, which has no findings, whose test would let thirty of a hundred mutants survive."""
-    shutil.copytree(EXAMPLE, folder / "tasks" / EXAMPLE.name, symlinks=True)
-    task = Task(folder / "tasks" / EXAMPLE.name)
+    task = starter("1-rating-margin", folder / "tasks")
     record = json.loads(task.evaluation_path.read_text())
-    record["others"] = []  # whoever evaluated the task in this checkout has made it sound in another sandbox
     (gate,) = (gate for gate in record["gates"] if gate["gate"] == MUTANTS_DIE)
     made = [mutant for _, mutant in every_mutant(task)][:30]
     gate["detail"]["survivors"] = [

@@ -12,7 +12,7 @@ from lmr_author.core import files
 from lmr_author.core.errors import UsageError
 from lmr_author.core.task import Task
 from lmr_author.release.review.checklist import HUMAN
-from lmr_author.release.review.standing import read_checklist, standing_of
+from lmr_author.release.review.review_status import read_checklist, review_status
 from tests.cli.program import validate_with
 from tests.review.reviewing import run
 
@@ -38,7 +38,7 @@ def test_a_lab_has_its_own_list_and_number_of_reviewers(task: Task, tmp_path: Pa
     validate_with("review", stored)
     assert stored["checklist"] == "our-lab"
     assert [item["id"] for item in stored["items"] if item["kind"] == "human"] == ["readable", "fun"]
-    assert standing_of(task).state == "accepted"
+    assert review_status(task).state == "accepted"
 
 
 @pytest.mark.parametrize(

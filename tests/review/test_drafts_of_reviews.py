@@ -12,7 +12,7 @@ from lmr_author.core.task import Task
 from lmr_author.release.reporting.status import next_review
 from lmr_author.release.review import review as reviewing
 from lmr_author.release.review.checklist import HUMAN, Checklist
-from lmr_author.release.review.standing import standing_of
+from lmr_author.release.review.review_status import review_status
 from tests.review.reviewing import PASS, said
 
 
@@ -35,7 +35,7 @@ def test_an_interrupted_review_goes_on_where_it_was(
     keys.send_text("p" + enter + "fail" + enter + "not there" + enter + ctrl_c)
     with pytest.raises(KeyboardInterrupt):
         ask_answers(HUMAN, draft.answers, draft.keep)
-    assert standing_of(task).reviewers == ()  # nothing that counts yet
+    assert review_status(task).reviewers == ()  # nothing that counts yet
 
     keys.send_text(("p" + enter) * (len(HUMAN) - 2) + enter)
     again = reviewing.DraftReview(task, "ada")
@@ -83,10 +83,10 @@ def test_damaged_decisions_and_reviews_count_for_nothing(task: Task) -> None:
     for name in ("ada", "bo", "cy"):
         said(task, name, core="fail" if name == "ada" else "pass")
     files.write_text(task.adjudication_path, '{"decisions": [1, {"item": "core"}]}')
-    assert standing_of(task).state == "disputed"
-    assert standing_of(task).damaged == ()
+    assert review_status(task).state == "disputed"
+    assert review_status(task).damaged == ()
     files.write_text(task.reviews_folder / "bo.json", "{")
-    now = standing_of(task)
+    now = review_status(task)
     assert (now.state, now.damaged) == ("waiting", ("bo.json",))
     assert "damaged reviews, not counted: bo.json" in next_review(task, now)[1]
 

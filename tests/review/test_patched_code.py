@@ -9,7 +9,7 @@ from pathlib import Path
 from lmr_author.core import files
 from lmr_author.core.task import Task
 from lmr_author.core.task.provenance import PatchOrigin, Provenance
-from lmr_author.release.review.evidence import evidence_of
+from lmr_author.release.review.evidence_of_questions import evidence_of
 from tests.cli.program import succeed
 
 PATCH = "--- a/run.py\n+++ b/run.py\n@@ -1 +1 @@\n-main()\n+if __name__ == '__main__': main()\n"
@@ -31,7 +31,7 @@ def test_the_patch_is_weak_evidence_with_its_diff(task: Task) -> None:
     assert not any("patch" in doubt for doubt in evidence_of(task, ())["core"].doubts)
     evidence = evidence_of(patched(task), ())["core"]
     assert f"the authors' code is patched: {REASON}" in evidence.doubts
-    (shown,) = [exhibit for exhibit in evidence.exhibits if exhibit.diff]
+    (shown,) = [piece for piece in evidence.pieces if piece.diff]
     assert shown.diff == PATCH and REASON in shown.title
 
 

@@ -12,25 +12,24 @@ from typing import Any
 
 import pytest
 
-from lmr_author.cli.exhibits import show_evidence
+from lmr_author.cli.evidence import show_evidence
 from lmr_author.core import files
 from lmr_author.core.task import Task, equivalents
 from lmr_author.core.task.equivalents import EquivalentMutant
 from lmr_author.proof.validation.run import checked
 from lmr_author.release.reporting.report import report
-from lmr_author.release.review.evidence import evidence_of
-from lmr_author.release.review.exhibits import QuestionEvidence
+from lmr_author.release.review.evidence import QuestionEvidence
+from lmr_author.release.review.evidence_of_questions import evidence_of
+from tests.support import STARTERS, starter
 
-STARTER = Path(__file__).parents[2] / "tasks"
 GOLDEN = "golden_files/select_golden.py"
 RECORDING = "packing/unit_test/recordings/1/recording.json"
 
 
 @pytest.fixture
 def finished(tmp_path: Path) -> Task:
-    """A copy of a finished task, with no weak evidence."""
-    shutil.copytree(STARTER / "4-demo-packing", tmp_path / "4-demo-packing")
-    return Task(tmp_path / "4-demo-packing")
+    """A finished task, with no weak evidence."""
+    return starter("4-demo-packing", tmp_path)
 
 
 def seen(task: Task, question: str, capsys: pytest.CaptureFixture[str]) -> tuple[QuestionEvidence, str]:
@@ -75,7 +74,7 @@ def test_a_wrong_section(finished: Task, capsys: pytest.CaptureFixture[str]) -> 
 
 def test_the_abstract_of_another_paper(finished: Task, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("paper.pdf", "paper.json"):
-        shutil.copyfile(next((STARTER / "9-two-way").glob(f"*/{name}")), finished.root / "packing" / name)
+        shutil.copyfile(next((STARTERS / "9-two-way").glob(f"*/{name}")), finished.root / "packing" / name)
     evidence, _ = seen(finished, "core", capsys)
     assert any(doubt.startswith("LMR106") for doubt in evidence.doubts)
 
@@ -127,8 +126,7 @@ def test_a_weak_test(finished: Task, capsys: pytest.CaptureFixture[str]) -> None
 def test_a_comparison_that_shows_nothing(
     tmp_path: Path, path: str, checker: dict[str, Any], doubt: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shutil.copytree(STARTER / "1-rating-margin", tmp_path / "1-rating-margin")
-    task = Task(tmp_path / "1-rating-margin")
+    task = starter("1-rating-margin", tmp_path)
     manifest = task.root / "prefopt/unit_test/recordings/1/recording.json"
     recording = json.loads(manifest.read_text("utf-8"))
     recording["cases"][0]["checkers"][path] = checker
@@ -267,20 +265,3 @@ def test_an_instruction_that_gives_the_solution_away(
         assert any(doubt.startswith("LMR607") for doubt in evidence.doubts)
     else:
         assert "it names variables of the golden: best, most" in screen
-
-
-def test_a_docstring_that_is_not_the_goldens(finished: Task, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "no contradiction" in seen(finished, "instruction", capsys)[1]
-    change_file(finished, GOLDEN, "        query: the text", "        question: the text")
-    change_file(
-        finished,
-        GOLDEN,
-        "        Places in the pool, in the order of the prompt; empty",
-        "        None; empty",
-    )
-    _, screen = seen(finished, "instruction", capsys)
-    assert "the docstring describes question, which is no parameter" in screen
-    page = report(finished.root, finished.root.parent / "page.html", lambda message: None).path.read_text(
-        "utf-8"
-    )
-    assert "the docstring describes question, which is no parameter" in page

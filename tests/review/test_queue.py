@@ -12,7 +12,7 @@ from lmr_author.cli.app import main
 from lmr_author.core import files
 from lmr_author.core.task import Task
 from lmr_author.release.reporting import status
-from lmr_author.release.review.standing import ACCEPTED, standing_of
+from lmr_author.release.review.review_status import ACCEPTED, review_status
 from tests import example as example_task
 from tests.review.reviewing import run, said
 
@@ -107,4 +107,4 @@ def test_a_question_that_came_later_does_not_undo_what_was_decided_before(tmp_pa
         review = json.loads(path.read_text())
         review["items"] = [item for item in review["items"] if item["id"] != "category"]
         path.write_text(json.dumps(review))
-    assert standing_of(task).state == ACCEPTED
+    assert review_status(task).state == ACCEPTED

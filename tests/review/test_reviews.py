@@ -12,7 +12,7 @@ from lmr_author.core.task import Task
 from lmr_author.release.reporting import records as report_records
 from lmr_author.release.review import review as reviewing
 from lmr_author.release.review.checklist import HUMAN
-from lmr_author.release.review.standing import standing_of
+from lmr_author.release.review.review_status import review_status
 from tests import example as example_task
 from tests.cli.program import validate_with
 from tests.review.reviewing import run, said
@@ -43,7 +43,7 @@ def test_answers_stay_hidden_until_all_are_in(task: Task, capsys: pytest.Capture
 def test_three_people_of_one_opinion(task: Task, answer: str, state: str) -> None:
     for name in ("ada", "bo", "cy"):
         said(task, name, core=answer)
-    found = standing_of(task)
+    found = review_status(task)
     assert found.state == state
     assert found.failed == (("core",) if state == "rejected" else ())
 
@@ -52,7 +52,7 @@ def test_reviews_hold_until_the_task_changes(task: Task) -> None:
     for name in ("ada", "bo", "cy"):
         said(task, name)
     task.dockerfile.write_text(task.dockerfile.read_text() + "# more\n")
-    assert (standing_of(task).state, standing_of(task).missing) == ("waiting", 3)
+    assert (review_status(task).state, review_status(task).missing) == ("waiting", 3)
 
 
 def test_a_dispute_is_settled_by_a_decision_with_a_reason(
@@ -69,10 +69,10 @@ def test_a_dispute_is_settled_by_a_decision_with_a_reason(
     assert code == 0
     assert "accepted" in shown and "core pass, dee: section 3" in shown
     validate_with("adjudication", files.read_json(task.adjudication_path))
-    assert standing_of(task).state == "accepted"
+    assert review_status(task).state == "accepted"
 
     reviewing.adjudicate(task, "core", "fail", "not section 3", "dee")
-    assert standing_of(task).state == "rejected"
+    assert review_status(task).state == "rejected"
     with pytest.raises(UsageError, match="unknown checklist item"):
         reviewing.adjudicate(task, "style", "pass", "r", "dee")
     with pytest.raises(UsageError, match="invalid decision 'maybe'"):
@@ -87,7 +87,7 @@ def test_a_review_made_after_the_answers_were_shown_does_not_count_for_agreement
     said(task, "ada")  # convinced by the others
     after = reviewing.result_of(task)
     assert files.read_json(task.reviews_folder / "ada.json")["blind"] is False
-    assert after.standing.state == "accepted"
+    assert after.status.state == "accepted"
     assert after.agreement == before and before is not None and before.percent is not None
     assert before.percent < 1
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from prompt_toolkit.input import PipeInput
@@ -19,18 +20,21 @@ from tests import example as example_task
 from tests.cli.program import validate_with
 
 
+def by_hand(task: Task, *words: object) -> int:
+    return main(["judge", str(task.root), "--by-hand", *map(str, words)])
+
+
 def graded(task: Task, candidate: Path, person: str, grade: str) -> int:
-    """Grade a candidate by flags."""
-    return main(["judge", str(task.root), "--by-hand", "--candidate", str(candidate), "--reviewer", person,
-                 "--grade", grade, "--reason", "read it"])  # fmt: skip
+    return by_hand(
+        task, "--candidate", candidate, "--reviewer", person, "--grade", grade, "--reason", "read it"
+    )
 
 
-def results(capsys: pytest.CaptureFixture[str], task: Task) -> dict[str, object]:
-    """What is shown of the grades."""
+def shown(capsys: pytest.CaptureFixture[str], task: Task, *words: object) -> Any:
+    """What the program prints as JSON."""
     capsys.readouterr()
-    assert main(["judge", str(task.root), "--by-hand", "--results", "--format", "json"]) == 0
-    found: dict[str, object] = json.loads(capsys.readouterr().out)
-    return found
+    assert by_hand(task, *words, "--format", "json") == 0
+    return json.loads(capsys.readouterr().out)
 
 
 def test_grades_are_hidden_until_two_people_gave_them(
@@ -39,13 +43,13 @@ def test_grades_are_hidden_until_two_people_gave_them(
     one = tmp_path / "model-a.py"
     one.write_text("def pairwise_loss(): ...\n")
     assert graded(task, one, "ada", "logically-correct") == 0
-    assert results(capsys, task)["hidden"] == 1
-    assert results(capsys, task)["disputes"] == []
+    assert shown(capsys, task, "--results")["hidden"] == 1
+    assert shown(capsys, task, "--results")["disputes"] == []
 
     assert graded(task, one, "bo", "logically-incorrect") == 0
-    found = results(capsys, task)
+    found = shown(capsys, task, "--results")
     assert found["hidden"] == 0
-    (dispute,) = found["disputes"]  # type: ignore[misc]
+    (dispute,) = found["disputes"]
     assert dispute["scores"] == {"ada": "logically-correct", "bo": "logically-incorrect"}
     for name in ("ada", "bo"):
         validate_with("scores", files.read_json(task.scores_folder / f"{name}.json"))
@@ -83,8 +87,7 @@ def test_wrong_grades(
 ) -> None:
     one = tmp_path / "a.py"
     one.write_text("x = 1\n")
-    call = ["judge", str(task.root), "--by-hand", "--candidate", str(one), "--reviewer", "ada", "--no-input"]
-    assert main([*call, *arguments]) == 2
+    assert by_hand(task, "--candidate", one, "--reviewer", "ada", "--no-input", *arguments) == 2
     assert said in capsys.readouterr().err
     assert not task.scores_folder.exists()
 
@@ -108,19 +111,8 @@ def listed(
     capsys: pytest.CaptureFixture[str], task: Task, predictions: Path, person: str
 ) -> list[dict[str, str]]:
     """The answers that wait for a person's grade."""
-    capsys.readouterr()
-    call = [
-        "judge",
-        str(task.root),
-        "--by-hand",
-        "--predictions",
-        str(predictions),
-        "--reviewer",
-        person,
-        "--list",
-    ]
-    assert main([*call, "--format", "json"]) == 0
-    waiting: list[dict[str, str]] = json.loads(capsys.readouterr().out)["waiting"]
+    found = shown(capsys, task, "--predictions", predictions, "--reviewer", person, "--list")
+    waiting: list[dict[str, str]] = found["waiting"]
     return waiting
 
 
@@ -143,29 +135,14 @@ def test_answers_of_models_are_graded_without_their_names(
         }  # fmt: skip
         file = tmp_path / f"{person}.json"
         file.write_text(json.dumps(grades))
-        call = ["judge", str(task.root), "--by-hand", "--predictions", str(predictions), "--reviewer", person]
-        assert main([*call, "--grades", str(file), "--no-input"]) == 0
+        given = ("--predictions", predictions, "--reviewer", person, "--grades", file, "--no-input")
+        assert by_hand(task, *given) == 0
         assert listed(capsys, task, predictions, person) == []
         stored = files.read_json(task.scores_folder / f"{person}.json")
         validate_with("scores", stored)
         assert not any(name in json.dumps(stored) for name in ("gpt", "claude", "llama"))
 
-    assert (
-        main(
-            [
-                "judge",
-                str(task.root),
-                "--by-hand",
-                "--results",
-                "--predictions",
-                str(predictions),
-                "--format",
-                "json",
-            ]
-        )
-        == 0
-    )
-    found = json.loads(capsys.readouterr().out)
+    found = shown(capsys, task, "--results", "--predictions", predictions)
     assert found["models"] == {
         "claude": {"completely-correct": 1}, "gpt": {"completely-correct": 1}, "llama": {"disputed": 2}
     }  # fmt: skip
@@ -173,19 +150,10 @@ def test_answers_of_models_are_graded_without_their_names(
 
 
 def test_answers_of_one_model_only(task: Task, predictions: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    call = [
-        "judge",
-        str(task.root),
-        "--by-hand",
-        "--predictions",
-        str(predictions),
-        "--reviewer",
-        "ada",
-        "--list",
-    ]
-    assert main([*call, "--model", "llama"]) == 0
+    call = ("--predictions", predictions, "--reviewer", "ada", "--list")
+    assert by_hand(task, *call, "--model", "llama") == 0
     assert "2 answers wait" in capsys.readouterr().err
-    assert main([*call, "--model", "nobody"]) == 2
+    assert by_hand(task, *call, "--model", "nobody") == 2
     assert "those of claude, gpt, llama" in capsys.readouterr().err
 
 
@@ -208,20 +176,11 @@ def test_wrong_files_of_grades_store_nothing(
     said: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    call = [
-        "judge",
-        str(task.root),
-        "--by-hand",
-        "--predictions",
-        str(predictions),
-        "--reviewer",
-        "ada",
-        "--no-input",
-    ]
+    call: list[object] = ["--predictions", predictions, "--reviewer", "ada", "--no-input"]
     if grades is not None:
         (tmp_path / "g.json").write_text(grades)
-        call += ["--grades", str(tmp_path / "g.json")]
-    assert main(call) == 2
+        call += ["--grades", tmp_path / "g.json"]
+    assert by_hand(task, *call) == 2
     assert said in capsys.readouterr().err
     assert not task.scores_folder.exists()
 

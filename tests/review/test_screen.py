@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lmr_author.cli.exhibits import MOST_CODE, MOST_DIFFS, MOST_LINES, MOST_PROSE, show_evidence
+from lmr_author.cli.evidence import MOST_CODE, MOST_DIFFS, MOST_LINES, MOST_PROSE, show_evidence
 from lmr_author.release.review.cited import cite, named_sections
-from lmr_author.release.review.exhibits import CodeLine, Exhibit, QuestionEvidence
+from lmr_author.release.review.evidence import CodeLine, Evidence, QuestionEvidence
 
 PAGES = {
     1: "A title\n1 Introduction\nWe rank.\n2 Method\nThe whole.\n2.1 Loss\nThe loss is\nL = a + b    (1)",
@@ -14,9 +14,9 @@ PAGES = {
 }
 
 
-def screen(exhibit: Exhibit, capsys: pytest.CaptureFixture[str]) -> str:
-    """What is printed of one exhibit."""
-    show_evidence(QuestionEvidence((exhibit,)))
+def screen(piece: Evidence, capsys: pytest.CaptureFixture[str]) -> str:
+    """What is printed of one piece."""
+    show_evidence(QuestionEvidence((piece,)))
     return capsys.readouterr().err
 
 
@@ -24,32 +24,32 @@ def test_long_code_keeps_the_lines_that_matter(capsys: pytest.CaptureFixture[str
     lines = [CodeLine(number, f"x = {number}") for number in range(1, MOST_CODE + 41)]
     lines[-3] = CodeLine(MOST_CODE + 38, "unreached()", "not reached")
     lines[-1] = CodeLine(MOST_CODE + 40, "return x", returns=True)
-    text = screen(Exhibit("Golden", code=tuple(lines)), capsys)
+    text = screen(Evidence("Golden", code=tuple(lines)), capsys)
     assert f"{MOST_CODE} x = {MOST_CODE}\n" in text and f"x = {MOST_CODE + 1}\n" not in text
     assert "unreached()  ← not reached" in text and "return x" in text
     assert "… 38 more lines on the page (o)" in text
 
 
 def test_long_texts_and_lists_say_what_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
-    text = screen(Exhibit("Paper", prose="word " * MOST_PROSE), capsys)
+    text = screen(Evidence("Paper", prose="word " * MOST_PROSE), capsys)
     assert f"{MOST_PROSE * 5 - 1 - MOST_PROSE:,} more characters on the page (o)" in text
-    text = screen(Exhibit("Mentions", tuple(f"file_{number}" for number in range(MOST_LINES + 3))), capsys)
+    text = screen(Evidence("Mentions", tuple(f"file_{number}" for number in range(MOST_LINES + 3))), capsys)
     assert f"file_{MOST_LINES - 1}\n" in text and "… 3 more lines on the page (o)" in text
-    mutants = tuple(Exhibit(f"Survives: {number}", diff="-a\n+b") for number in range(MOST_DIFFS + 1))
+    mutants = tuple(Evidence(f"Survives: {number}", diff="-a\n+b") for number in range(MOST_DIFFS + 1))
     show_evidence(QuestionEvidence(mutants))
     assert "… 1 more mutant on the page (o)" in capsys.readouterr().err
 
 
 def test_a_table_fits_the_screen(capsys: pytest.CaptureFixture[str]) -> None:
     row = ("a_parameter", *("a long description of a value" for _ in range(9)))
-    text = screen(Exhibit("Cases", table=(("", *(f"case_{n}" for n in range(1, 10))), row)), capsys)
+    text = screen(Evidence("Cases", table=(("", *(f"case_{n}" for n in range(1, 10))), row)), capsys)
     assert max(map(len, text.splitlines())) <= 80
     assert "more columns on the page (o)" in text
 
 
 def test_formulas_stay_on_lines_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
     running = "The loss compares the scores of two documents with different labels, and is"
-    text = screen(Exhibit("Paper", prose=f"{running}\nL = max(0, m - s)    (1)\nwith a margin m."), capsys)
+    text = screen(Evidence("Paper", prose=f"{running}\nL = max(0, m - s)    (1)\nwith a margin m."), capsys)
     assert "    L = max(0, m - s)    (1)\n    with a margin m.\n" in text
 
 

@@ -13,12 +13,12 @@ from lmr_author.core.errors import UsageError
 from lmr_author.core.task import Task
 from lmr_author.release.review import review as reviewing
 from lmr_author.release.review.checklist import HUMAN
-from lmr_author.release.review.exhibits import Exhibit, QuestionEvidence
+from lmr_author.release.review.evidence import Evidence, QuestionEvidence
 from tests.review.reviewing import PASS, run, said
 
 ENTER = "\r"
-WEAK = QuestionEvidence((Exhibit("Golden", ("a line",)),), ("no case reaches 3 lines of the golden",))
-FIRM = QuestionEvidence((Exhibit("Golden", ("a line",)),))
+WEAK = QuestionEvidence((Evidence("Golden", ("a line",)),), ("no case reaches 3 lines of the golden",))
+FIRM = QuestionEvidence((Evidence("Golden", ("a line",)),))
 
 
 def test_p_and_enter_alone_sign_nothing_whose_evidence_is_weak(

@@ -14,16 +14,16 @@ import pytest
 from lmr_author.core.task import Task
 from lmr_author.proof.checks.base import Check, Problem, check
 from lmr_author.proof.checks.registry import ALL_CHECKS
+from lmr_author.proof.contents import TaskContents
 from lmr_author.proof.validation import run
 from lmr_author.proof.validation.run import ALONE_BELOW, validate
-from lmr_author.proof.view import TaskView
 from tests import example
 
 
 def _check(do: Callable[[], object]) -> Check:
     """A check that does something to one of two tasks, and finds nothing."""
 
-    def rule(task: TaskView) -> Iterator[Problem]:
+    def rule(task: TaskContents) -> Iterator[Problem]:
         if task.name == example.FOLDER:
             do()
         return iter(())

@@ -18,15 +18,15 @@ from lmr_author.core.errors import UsageError
 from lmr_author.core.task import Task
 from lmr_author.proof.checks.base import INTERNAL, Problem, check
 from lmr_author.proof.checks.registry import ALL_CHECKS
+from lmr_author.proof.contents import TaskContents
 from lmr_author.proof.validation.run import checked, select_checks, validate
-from lmr_author.proof.view import TaskView
 from tests import example as example_task
 from tests import example as example_texts
 from tests.checks import cases
 
 
 @check("LMR999", "breaks", rationale="It breaks.")
-def breaks(task: TaskView) -> Iterator[Problem]:
+def breaks(task: TaskContents) -> Iterator[Problem]:
     """Fail after the first finding."""
     yield Problem("seen", "")
     raise KeyError("missing")

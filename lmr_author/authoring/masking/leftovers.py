@@ -16,9 +16,9 @@ from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import UNIT_TEST, Finding, Implementation, Severity, Task, accepted
 from lmr_author.proof import leaks
+from lmr_author.proof.contents import TaskContents
 from lmr_author.proof.leaks import FileLeak, Leak
 from lmr_author.proof.leaks.search import BACKUP_SUFFIXES
-from lmr_author.proof.view import TaskView
 
 HISTORY_FOLDERS = frozenset({".git", ".hg", ".svn"})
 """Version histories: the original is one command away. They never come back: a task's tree has no history."""
@@ -220,33 +220,33 @@ def search_tree(task: Task, masked: Iterable[Implementation]) -> tuple[tuple[str
     Returns:
         What was taken out, relative to the repository, and the leaks that are left, those that were accepted excepted.
     """
-    view = TaskView(task)
-    if view.repository is None:
+    contents = TaskContents(task)
+    if contents.repository is None:
         return (), ()
     indices = {implementation.index for implementation in masked}
-    all_leaks = list(leaks.search(view))
+    all_leaks = list(leaks.search(contents))
     places = [place for leak in all_leaks for place in leak.places]
-    moved = take_out(view.repository, task.removed_folder, removable(places, view.repository))
+    moved = take_out(contents.repository, task.removed_folder, removable(places, contents.repository))
     still_open: list[OpenLeak] = []
     for leak in all_leaks:
         concerns = leak.implementation is None or leak.implementation.index in indices
-        if not concerns or not os.path.lexists(leak.file(view)):  # it may have been taken out just now
+        if not concerns or not os.path.lexists(leak.file(contents)):  # it may have been taken out just now
             continue
-        for finding in accepted.sort(task, [_finding(view, leak)]).open:
+        for finding in accepted.sort(task, [_finding(contents, leak)]).open:
             still_open.append(OpenLeak(finding, leak.places))
     severities = list(Severity)
     still_open.sort(key=lambda leak: severities.index(leak.finding.severity))
     return moved, tuple(still_open)
 
 
-def _finding(view: TaskView, leak: FileLeak) -> Finding:
+def _finding(contents: TaskContents, leak: FileLeak) -> Finding:
     return Finding(
         leak.code,
         leak.severity,
-        view.name,
+        contents.name,
         leak.message,
         leak.hint,
         leak.implementation.index if leak.implementation else None,
-        view.relative(leak.file(view)),
+        contents.relative(leak.file(contents)),
         f"L{leak.line}" if leak.line else "",
     )

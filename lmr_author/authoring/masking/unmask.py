@@ -18,7 +18,7 @@ from lmr_author.core.locks import changes_task
 from lmr_author.core.task import Implementation, Task, TaskInfo
 from lmr_author.core.task.info import AlsoMasked
 from lmr_author.proof.checks.masks import unlisted_originals
-from lmr_author.proof.view import TaskView
+from lmr_author.proof.contents import TaskContents
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ def _clear_originals(task: Task, named: str | None) -> tuple[bool, list[str]]:
     Returns whether there was any, and what was moved.
     """
     moved, cleared = list[str](), set[str]()
-    for original, is_whole in unlisted_originals(TaskView(task)).items():
+    for original, is_whole in unlisted_originals(TaskContents(task)).items():
         path = files.inside(task.root, original)
         if is_whole:
             path.unlink()

@@ -11,12 +11,12 @@ from lmr_author.core import files
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.locks import changes_task
 from lmr_author.core.task import INFO, Task
+from lmr_author.core.task.info import context_key
 from lmr_author.core.task.provenance import Provenance
 from lmr_author.core.texts import shortened
 from lmr_author.proof.checks.metadata import validator
-from lmr_author.proof.lookup import context_key
+from lmr_author.proof.contents import TaskContents
 from lmr_author.proof.validation.run import select_checks
-from lmr_author.proof.view import TaskView
 
 
 @dataclass(frozen=True)
@@ -175,9 +175,9 @@ def _require_accepted(task: Task, raw: dict[str, Any], pointers: Iterable[str]) 
         if pointer.startswith(touched) and not pointer.startswith("/implementations"):
             hint = str(error.schema.get("description", ""))
             raise UsageError(f"{pointer.strip('/')}: {shortened(error.message, 160)}", hint)
-    view = TaskView(task)
-    view.raw = raw
+    contents = TaskContents(task)
+    contents.raw = raw
     for check in select_checks(select=["LMR0", "LMR605"]):
-        for finding in check.run(view):
+        for finding in check.run(contents):
             if finding.path == INFO and finding.pointer.startswith(touched):
                 raise UsageError(finding.message, finding.hint)

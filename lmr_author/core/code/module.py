@@ -58,11 +58,6 @@ class Definition:
     node: DefinitionNode = field(compare=False, repr=False)
 
     @property
-    def length(self) -> int:
-        """Return the number of its lines, from its ``def`` or ``class`` to its end."""
-        return self.end_line - self.line + 1
-
-    @property
     def function(self) -> FunctionNode:
         """Its node. Raises TargetError for a class."""
         if isinstance(self.node, ast.ClassDef):

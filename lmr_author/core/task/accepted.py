@@ -120,7 +120,7 @@ class AcceptedFindings(Record):
 
 
 @dataclass(frozen=True)
-class Sorted:
+class SortedFindings:
     """Findings of a task, separated by its acceptances.
 
     Attributes:
@@ -169,11 +169,11 @@ def _order(entry: Accepted) -> tuple[str, str, str, int]:
     return entry.code, entry.path, entry.where, entry.implementation or 0
 
 
-def sort(task: Task, findings: Iterable[Finding]) -> Sorted:
+def sort(task: Task, findings: Iterable[Finding]) -> SortedFindings:
     """Findings that count, and those that are accepted and whose file is as it was then."""
     entries = load(task)
     if not entries:
-        return Sorted(tuple(findings), ())
+        return SortedFindings(tuple(findings), ())
     still_open: list[Finding] = []
     accepted: list[tuple[Finding, Accepted]] = []
     digests: dict[str, str] = {}
@@ -190,7 +190,7 @@ def sort(task: Task, findings: Iterable[Finding]) -> Sorted:
             still_open.append(_back(finding, about[0]))
         else:
             still_open.append(finding)
-    return Sorted(tuple(still_open), tuple(accepted))
+    return SortedFindings(tuple(still_open), tuple(accepted))
 
 
 def _back(finding: Finding, entry: Accepted) -> Finding:

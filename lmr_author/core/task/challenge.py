@@ -310,7 +310,7 @@ class Challenge(Record):
         )
 
 
-class Standing(StrEnum):
+class ChallengeStatus(StrEnum):
     """State of a task's challenge. OPEN: an answer leaves something to do; HELD: all end as they have to."""
 
     NEVER = "never"
@@ -319,18 +319,18 @@ class Standing(StrEnum):
     HELD = "held"
 
 
-def standing(task: Task, info: TaskInfo) -> tuple[Standing, Challenge | None]:
+def status_of(task: Task, info: TaskInfo) -> tuple[ChallengeStatus, Challenge | None]:
     """Return what the challenge of a task says about it as it is, and its record."""
     record = load(task)
     if record is None:
-        return Standing.NEVER, None
+        return ChallengeStatus.NEVER, None
     if record.stale(task, info):
-        return Standing.STALE, record
-    return Standing.OPEN if record.open else Standing.HELD, record
+        return ChallengeStatus.STALE, record
+    return ChallengeStatus.OPEN if record.open else ChallengeStatus.HELD, record
 
 
-def in_words(state: Standing, record: Challenge) -> str:
-    return f"{record.summary}, before its test changed" if state is Standing.STALE else record.summary
+def in_words(status: ChallengeStatus, record: Challenge) -> str:
+    return f"{record.summary}, before its test changed" if status is ChallengeStatus.STALE else record.summary
 
 
 def digests(task: Task, info: TaskInfo, index: int) -> tuple[str, str]:

@@ -1,7 +1,6 @@
 """``authoring/evaluation.json``: the results of the gates, and the state of the task they belong to.
 
-One evaluation counts; those of other sandboxes are kept beside it. See
-``docs/decisions/0011-evaluations-of-several-sandboxes.md``.
+The last one counts, but for one rule: ``docs/decisions/0011-which-evaluation-counts.md``.
 """
 
 from __future__ import annotations
@@ -72,8 +71,9 @@ class UsedSandbox(Record):
         }
 
     @property
-    def key(self) -> tuple[str, str, str]:
-        return self.kind, self.other_base_image, self.other_python
+    def weight(self) -> int:
+        """The more, the closer to what is shipped: local, Docker on another base image, Docker on the task's own."""
+        return 0 if self.kind != "docker" else 1 if self.other_base_image else 2
 
 
 class GateStatus(StrEnum):
@@ -127,7 +127,6 @@ class GateDetail(Record):
         files: files of the recording that were changed.
         file: the file whose target was executed.
         facts: what the sandbox said about itself.
-        notes: corrections of a loose info.json.
         log: the end of the log of what failed.
     """
 
@@ -149,12 +148,11 @@ class GateDetail(Record):
     files: tuple[str, ...] = ()
     file: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
     log: str = ""
 
     optional = (
         "made", "killed", "accepted", "open", "untried", "indistinguishable", "judgement", "method", "survivors",
-        "passing", "own_test", "passes", "needs", "bitwise", "tried", "files", "file", "facts", "notes", "log",
+        "passing", "own_test", "passes", "needs", "bitwise", "tried", "files", "file", "facts", "log",
     )  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
@@ -225,10 +223,9 @@ class Evaluation(Record):
         running_digest: SHA-256 of the part of the content that a run depends on; "" in old records.
         gates: results in the order of the gates.
         passed: true if every gate passed, as :func:`all_hold` says of ``gates``.
-        others: evaluations of the same state in other sandboxes.
     """
 
-    optional: ClassVar = ("running_digest", "others")
+    optional: ClassVar = ("running_digest",)
 
     format: Literal["lmr-evaluation/1"] = "lmr-evaluation/1"
     tool: Text
@@ -239,14 +236,12 @@ class Evaluation(Record):
     running_digest: Digest = ""
     gates: tuple[GateResult, ...]
     passed: bool
-    others: tuple[Evaluation, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return the document; without ``others`` and ``running_digest`` when they are empty."""
+        """Return the document; without ``running_digest`` when it is empty."""
         data = {**super().to_json(), "sandbox": self.sandbox.to_json(), "seconds": round(self.seconds, 3)}
         data["gates"] = [gate.to_json() for gate in self.gates]
-        data["others"] = [other.to_json() for other in self.others]
-        return {key: value for key, value in data.items() if value or key not in ("others", "running_digest")}
+        return {key: value for key, value in data.items() if value or key != "running_digest"}
 
     @property
     def kind(self) -> str:
@@ -303,16 +298,17 @@ class Evaluation(Record):
             else gate
             for gate in self.gates
         )
-        others = tuple(other.approved() for other in self.others)
-        return replace(self, gates=gates, passed=all_hold(gates), others=others)
+        return replace(self, gates=gates, passed=all_hold(gates))
 
     @property
     def doubts(self) -> str:
-        """Failures in the other sandboxes, and packages that are not the lock's, in a few words; "" for none."""
-        doubts = [f"in {other.place}: {other.open_gates}" for other in self.others if not other.passed]
-        if packages := self.sandbox.off_lock:
-            doubts.append(f"not proven with the lock's packages: {listed(packages, 3)}")
-        return "; ".join(doubts)
+        """Packages that are not the lock's, in a few words; "" for none."""
+        packages = self.sandbox.off_lock
+        return f"not proven with the lock's packages: {listed(packages, 3)}" if packages else ""
+
+    def outweighs(self, new: Evaluation) -> bool:
+        """Return True if this one counts for a state of the task, although another was made later."""
+        return self.passed and self.sandbox.weight > new.sandbox.weight
 
     @property
     def state(self) -> State:
@@ -380,19 +376,6 @@ def judged_mutants(detail: GateDetail, accepted: Mapping[str, str]) -> GateResul
     return GateResult(MUTANTS_DIE, status, message, hint, detail=figures)
 
 
-@dataclass(frozen=True)
-class Stored:
-    """The outcome of :func:`store`.
-
-    Attributes:
-        counts: the evaluation that counts now.
-        replaced: the evaluation of the same state in the same sandbox that was replaced, if any.
-    """
-
-    counts: Evaluation
-    replaced: Evaluation | None
-
-
 def load(task: Task) -> Evaluation | None:
     """Return the evaluation that counts; None when there is none that can be read.
 
@@ -409,21 +392,20 @@ def _judged(stored: Evaluation, accepted: Mapping[str, str]) -> Evaluation:
             new = judged_mutants(gate.detail, accepted)
             gate = replace(new, implementation=gate.implementation, seconds=gate.seconds)
         gates.append(gate)
-    others = tuple(_judged(other, accepted) for other in stored.others)
-    return replace(stored, gates=tuple(gates), passed=all_hold(gates), others=others)
+    return replace(stored, gates=tuple(gates), passed=all_hold(gates))
 
 
-def store(task: Task, new: Evaluation) -> Stored:
-    """Store an evaluation in place of the last one in its sandbox, and drop those of other states of the task.
+def store(task: Task, new: Evaluation) -> Evaluation | None:
+    """Store an evaluation; return the one of the same state of the task that was there before, if any.
 
-    Order: sound ones first, Docker before local, the Dockerfile's own base image before another, then the new one.
+    A sound one stays where the new one proves less.
     """
-    same = [run for run in _all(load(task)) if run.is_of(new.state) or new.is_of(run.state)]
-    replaced = next((run for run in same if run.sandbox.key == new.sandbox.key), None)
-    others = [run for run in same if run.sandbox.key != new.sandbox.key]
-    first, *others = sorted([new, *others], key=_rank)
-    replace(first, others=tuple(others)).write(task.evaluation_path)
-    return Stored(first, replaced)
+    before = load(task)
+    if before is not None and not (before.is_of(new.state) or new.is_of(before.state)):
+        before = None
+    if before is None or not before.outweighs(new):
+        new.write(task.evaluation_path)
+    return before
 
 
 def remember_interpreter(label: str, python: Path) -> None:
@@ -440,12 +422,3 @@ def interpreter_of(label: str) -> str:
     python = str(files.read_object_or_empty(files.user_cache() / _INTERPRETERS).get(label, ""))
     is_path = os.sep in python  # else it is a command, such as python3.11
     return "" if is_path and not Path(python).exists() else python
-
-
-def _all(stored: Evaluation | None) -> list[Evaluation]:
-    return [] if stored is None else [replace(stored, others=()), *stored.others]
-
-
-def _rank(run: Evaluation) -> tuple[bool, bool, bool]:
-    other_image = bool(run.sandbox.other_base_image)
-    return not run.passed, run.passed and run.kind != "docker", run.passed and other_image

@@ -37,6 +37,39 @@ def require_category(name: str) -> None:
         raise UsageError(f"unknown category {name!r}", f"{guess}one of: {'; '.join(CATEGORIES)}")
 
 
+_FILLER = frozenset(
+    """
+    and or of for the in a an with technique method approach design computation computing task module
+    """.split()  # noqa: SIM905
+)
+
+
+def canonical_category(text: str) -> str | None:
+    """Return the category that a longer or differently written form means; None when that is unclear.
+
+    All significant words of the canonical name have to occur: "Training Objectives and Optimization Techniques" is
+    one, "loss function" is not.
+    """
+    meant = [category for category in CATEGORIES if category_words(category) <= category_words(text)]
+    return meant[0] if len(meant) == 1 else None
+
+
+def category_words(text: str) -> set[str]:
+    words = re.findall(r"[a-z]+", text.lower().replace("isation", "ization"))
+    return {re.sub("ies$", "y", word).removesuffix("s") for word in words} - _FILLER
+
+
+def clean_path(text: str) -> str:
+    """Return a path with ``/`` and without ``./`` and surrounding blanks."""
+    return re.sub(r"/{2,}", "/", text.strip().replace("\\", "/")).removeprefix("./")
+
+
+def context_key(entry: Mapping[str, Any]) -> str:
+    """Return the spelling under which an entry has the files of the prompt."""
+    old = "retrieval_content" in entry and "retrieval_context" not in entry
+    return "retrieval_content" if old else "retrieval_context"
+
+
 Progress = Callable[[str], None]
 """Receives a line about what is being done."""
 
@@ -116,6 +149,11 @@ class Implementation:
     def target(self) -> Target:
         return Target(self.goal_file, self.qualname, self.nth)
 
+    @property
+    def function_names(self) -> tuple[str, ...]:
+        """The names that ``goal_function`` holds: one in a good task, several or none in the wild."""
+        return _function_names(self.goal_function)
+
     def to_json(self) -> dict[str, Any]:
         data = {
             "goal_nth" if key == "nth" else key: value for key, value in msgspec.to_builtins(self).items()
@@ -125,14 +163,22 @@ class Implementation:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], position: int = 0) -> Implementation:
-        """Read an entry leniently: known aliases are accepted, what is missing becomes empty."""
-        context = data.get("retrieval_context", data.get("retrieval_content"))
+        """Read an entry in any of the published spellings; what is missing becomes empty."""
+        context = data.get(context_key(data))
         index, nth = data.get("index"), data.get("goal_nth")
+        texts = _texts(cls, data)
+        for key in ("goal_file", "golden_file", "unit_test_file"):
+            texts[key] = clean_path(texts[key])
+        names = _function_names(texts["goal_function"])
+        if len(names) == 1:
+            texts["goal_function"] = names[0]
+        texts["class_name"] = texts["class_name"].strip()
+        texts["category"] = canonical_category(texts["category"]) or texts["category"]
         return cls(
             index=index if isinstance(index, int) else position + 1,
             nth=nth if isinstance(nth, int) and nth > 0 else None,
             retrieval_context=tuple(map(_text, context)) if isinstance(context, list) else (),
-            **_texts(cls, data),
+            **texts,
         )
 
 
@@ -233,7 +279,7 @@ class TaskInfo:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> TaskInfo:
-        """Read a document leniently; `validate` is where deviations are reported."""
+        """Read a document in any of the published spellings; `validate` is where deviations are reported."""
         entries = data.get("implementations")
         entries = entries if isinstance(entries, list) else []
         read = [
@@ -243,7 +289,7 @@ class TaskInfo:
         return cls(instance_id=number, year=year, implementations=tuple(read), **_texts(cls, data))
 
 
-def _texts(cls: type, data: Mapping[str, Any]) -> Any:
+def _texts(cls: type, data: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of all fields that are texts; "" for what is missing or no text."""
     return {field.name: _text(data.get(field.name)) for field in fields(cls) if field.type == "str"}
 
@@ -258,3 +304,10 @@ def _number(value: object) -> int:
     if isinstance(value, str) and value.strip().isdecimal():
         return int(value)
     return 0
+
+
+def _function_names(goal_function: str) -> tuple[str, ...]:
+    text = re.sub(r"\([^)]*\)", "", goal_function.replace("::", ".").strip(" `'\":"))
+    text = re.sub(r"\b(def|function|method|class)\s+", "", text)
+    parts = [part.strip(" `'\"().") for part in re.split(r"\s*(?:[,;/&+]|\band\b|\s)\s*", text)]
+    return tuple(dict.fromkeys(part for part in parts if re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*", part)))

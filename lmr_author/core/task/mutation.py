@@ -138,5 +138,4 @@ class MutationScore:
         return Judgement.ACCEPTED if too_many else Judgement.HELD
 
     def to_json(self) -> dict[str, Any]:
-        """The figures as a JSON object, with those that follow from others."""
         return {**asdict(self), "open": self.open}

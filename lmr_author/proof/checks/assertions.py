@@ -19,8 +19,8 @@ from lmr_author.core.task.evaluation import Evaluation, passes_without_solution
 from lmr_author.proof.checks.base import NOTE, WARNING, Problem
 from lmr_author.proof.checks.hygiene import state
 from lmr_author.proof.checks.unit_test_code import EXITS, Text, UnitTest, test_check
-from lmr_author.proof.lookup import Pair, clean_path, function_names, names_unit_test, pair
-from lmr_author.proof.view import TaskView, read_json
+from lmr_author.proof.contents import TaskContents, read_json
+from lmr_author.proof.targets import Pair, names_unit_test, pair
 
 _RUNNER = re.compile(r"(?:pytest|absltest)\.main|(?!subprocess).*[rR]unner(?:\(\))?\.run")
 
@@ -32,7 +32,7 @@ _RUNNER = re.compile(r"(?:pytest|absltest)\.main|(?!subprocess).*[rR]unner(?:\(\
     " shells and CI read exit codes; a verdict that stands only in a log can be forged by a line in a log. A"
     " test needs an assertion, or an exit with a code, that is reached when it runs as a script.",
 )
-def cannot_fail(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
+def cannot_fail(task: TaskContents, target: Implementation, test: UnitTest) -> Iterator[Problem]:
     if reason := _powerless(test):
         hint = (
             "assert what the target returns, and run the test: `if __name__ == '__main__': unittest.main()`"
@@ -59,7 +59,7 @@ def _powerless(test: UnitTest) -> str:
     return "run as a script, the file only defines its tests: nothing runs them"
 
 
-def _proven_to_pass(task: TaskView, target: Implementation) -> str:
+def _proven_to_pass(task: TaskContents, target: Implementation) -> str:
     """Return how the test passed without the solution in an evaluation of the present state; "" if it did not."""
     try:
         evaluation = Evaluation.from_json(read_json(task.read_bytes(task.task.evaluation_path)))
@@ -74,7 +74,7 @@ def _proven_to_pass(task: TaskView, target: Implementation) -> str:
     "a handler swallows failures",
     rationale="An `except Exception` around an assertion turns every failure into a log line and exit code 0.",
 )
-def swallows(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
+def swallows(task: TaskContents, target: Implementation, test: UnitTest) -> Iterator[Problem]:
     assertions = [node for node in test.failures if not isinstance(node, ast.Raise)]
     for handler in dict.fromkeys(test.swallowed[node] for node in assertions if node in test.swallowed):
         message = "this handler swallows failed assertions: the test goes on, and exits with 0"
@@ -87,8 +87,8 @@ def swallows(task: TaskView, target: Implementation, test: UnitTest) -> Iterator
     rationale="A test of the golden passes whatever the agent writes, and the golden is not there when a candidate is"
     " judged.",
 )
-def uses_golden(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
-    stem = Path(clean_path(target.golden_file)).stem
+def uses_golden(task: TaskContents, target: Implementation, test: UnitTest) -> Iterator[Problem]:
+    stem = Path(target.golden_file).stem
     named = rf"|(?<!\w){re.escape(stem)}(?!\w)" if re.search("gold|orig|solution", stem) else ""
     words = re.compile(rf"(?<![a-z])golden_files?(?![a-z]){named}")
     imports = [Text(ast.unparse(statement), statement.lineno) for statement in test.imports]
@@ -106,7 +106,7 @@ def uses_golden(task: TaskView, target: Implementation, test: UnitTest) -> Itera
     rationale="A test that never runs the target says nothing about it, and passes with the masked code.",
     recorded=False,
 )
-def names_target(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
+def names_target(task: TaskContents, target: Implementation, test: UnitTest) -> Iterator[Problem]:
     files = pair(task, target)
     if not files.complete or names_unit_test(task, target):  # LMR510
         return
@@ -116,7 +116,7 @@ def names_target(task: TaskView, target: Implementation, test: UnitTest) -> Iter
         message = "tests a definition of its own, not the goal file's"
         yield Problem(message, "import it from the goal file", line=copy.lineno)
     elif not _names_leading_to(files) & test.names and not _imports_user_of(task, files, test, functions):
-        message = f"never names {next(iter(function_names(target)), 'the target')}"
+        message = f"never names {next(iter(target.function_names), 'the target')}"
         yield Problem(message, "import the goal file and call the target")
 
 
@@ -154,7 +154,7 @@ def _names_leading_to(files: Pair) -> set[str]:
     return names - {""}
 
 
-def _imports_user_of(task: TaskView, files: Pair, test: UnitTest, functions: set[str]) -> bool:
+def _imports_user_of(task: TaskContents, files: Pair, test: UnitTest, functions: set[str]) -> bool:
     """Return True if a test imports from another module of the repository in which the target is named."""
     for statement in test.each(ast.ImportFrom):
         path = task.inside(task.repository, f"{(statement.module or '').replace('.', '/')}.py")
@@ -172,7 +172,7 @@ def _imports_user_of(task: TaskView, files: Pair, test: UnitTest, functions: set
     severity=WARNING,
     recorded=False,
 )
-def writes_verdict(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
+def writes_verdict(task: TaskContents, target: Implementation, test: UnitTest) -> Iterator[Problem]:
     if any("Passed" in text.value for text in test.texts):
         return
     near = [text for text in test.texts if re.search(r"(?i)\bpass(?:ed|es)?\b", text.value)]

@@ -1,10 +1,10 @@
 """The engine: a check is a function that yields problems, with a code, a title and a rationale.
 
     @target_check("LMR502", "the unit test cannot fail", rationale="…")
-    def cannot_fail(task: TaskView, target: Implementation) -> Iterator[Problem]:
+    def cannot_fail(task: TaskContents, target: Implementation) -> Iterator[Problem]:
 
 ``registry.py`` finds every check; the cases under ``tests/checks/cases`` are its tests and its examples. A check
-prints nothing, writes nothing, runs nothing of the task, and reads only through the :class:`TaskView`. An
+prints nothing, writes nothing, runs nothing of the task, and reads only through the :class:`TaskContents`. An
 exception in a check becomes a finding LMR000, and the other checks go on.
 """
 
@@ -19,8 +19,7 @@ from functools import cache
 from pathlib import Path
 
 from lmr_author.core.task import Finding, Implementation, Severity
-from lmr_author.proof.lookup import clean_path
-from lmr_author.proof.view import TaskView, readable
+from lmr_author.proof.contents import TaskContents, readable
 
 ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 INTERNAL = "LMR000"
@@ -53,7 +52,7 @@ class Problem:
     kind: str = ""
 
 
-ClaimRule = Callable[[TaskView], Iterable[tuple[str, Problem]]]
+ClaimRule = Callable[[TaskContents], Iterable[tuple[str, Problem]]]
 
 
 @dataclass(frozen=True)
@@ -69,17 +68,17 @@ class Check:
     title: str
     rationale: str
     severity: Severity
-    problems: Callable[[TaskView], Iterable[Problem]]
+    problems: Callable[[TaskContents], Iterable[Problem]]
     claims: ClaimRule | None = None
 
-    def run(self, task: TaskView) -> list[Finding]:
+    def run(self, task: TaskContents) -> list[Finding]:
         """Return the findings of this check in a task; its own crash is one of them."""
         try:
             return [self.finding(task, problem) for problem in fold(task, self.problems(task))]
         except Exception as error:  # hostile tasks must not end the run
             return [crash(self.code, task.name, error)]
 
-    def finding(self, task: TaskView, problem: Problem) -> Finding:
+    def finding(self, task: TaskContents, problem: Problem) -> Finding:
         path = problem.path
         return Finding(
             code=self.code,
@@ -94,14 +93,13 @@ class Check:
         )
 
 
-TaskRule = Callable[[TaskView], Iterable[Problem]]
-TargetRule = Callable[[TaskView, Implementation], Iterable[Problem]]
+TaskRule = Callable[[TaskContents], Iterable[Problem]]
+TargetRule = Callable[[TaskContents, Implementation], Iterable[Problem]]
 
 
 def check(
     code: str, title: str, *, rationale: str, severity: Severity = ERROR
 ) -> Callable[[TaskRule], Check]:
-    """Make a check of a function that looks at a whole task."""
     return lambda rule: Check(code, title, rationale, severity, rule)
 
 
@@ -111,7 +109,7 @@ def target_check(
     """Make a check of a function that looks at one implementation; its problems are about that one."""
 
     def decorate(rule: TargetRule) -> Check:
-        def every(task: TaskView) -> Iterator[Problem]:
+        def every(task: TaskContents) -> Iterator[Problem]:
             for target in task.implementations:
                 for problem in rule(task, target):
                     yield problem if problem.target else replace(problem, target=target)
@@ -138,7 +136,7 @@ def crash(what: str, task: str, error: Exception) -> Finding:
     return Finding(INTERNAL, ERROR, task, message, hint)
 
 
-def fold(task: TaskView, problems: Iterable[Problem]) -> Iterator[Problem]:
+def fold(task: TaskContents, problems: Iterable[Problem]) -> Iterator[Problem]:
     """Yield problems; many of one kind in a top-level folder of the repository become one."""
     groups: dict[object, list[Problem]] = defaultdict(list)
     for number, problem in enumerate(problems):
@@ -151,7 +149,7 @@ def fold(task: TaskView, problems: Iterable[Problem]) -> Iterator[Problem]:
         yield from [_folded(task, group)] if len(group) > MANY else group
 
 
-def _folded(task: TaskView, group: Sequence[Problem]) -> Problem:
+def _folded(task: TaskContents, group: Sequence[Problem]) -> Problem:
     paths = [task.relative_raw(Path(problem.path)) for problem in group]
     common = os.path.commonpath([path.rpartition("/")[0] for path in paths])
     examples = ", ".join(readable(path)[len(readable(common)) :].lstrip("/") for path in paths[:2])
@@ -181,12 +179,12 @@ def _is_alike(wanted: str, name: str) -> bool:
     return difflib.SequenceMatcher(None, wanted, name).ratio() >= 0.6
 
 
-def similar_path(view: TaskView, text: str, suffix: str = ".py") -> str:
+def similar_path(task: TaskContents, text: str, suffix: str = ".py") -> str:
     """Return a hint with the repository's files that a wrong path may mean, among those with an ending."""
-    names = [name for name in view.repository_files if name.endswith(suffix)]
-    name = clean_path(text).rpartition("/")[2]
+    names = [name for name in task.repository_files if name.endswith(suffix)]
+    name = text.rpartition("/")[2]
     same = [path for path in names if name and path.rpartition("/")[2] == name]
     same.sort(key=lambda path: path.count("/"))  # copies, as in `build/lib/`, lie deeper
     if same:
         return f"did you mean {' or '.join(same[:3])}?"
-    return did_you_mean(clean_path(text), names) or "name a file of the repository, relative to it"
+    return did_you_mean(text, names) or "name a file of the repository, relative to it"

@@ -18,18 +18,16 @@ from lmr_author.proof.checks.dockerfile import (
     requirements,
 )
 from lmr_author.proof.checks.unit_test_code import UnitTest, read_test
-from lmr_author.proof.view import TaskView
+from lmr_author.proof.contents import TaskContents
 
-DockerRule = Callable[[TaskView, Dockerfile], Iterable[Problem]]
+DockerRule = Callable[[TaskContents, Dockerfile], Iterable[Problem]]
 
 
 def _docker_check(
     code: str, title: str, *, rationale: str, severity: Severity = Severity.ERROR
 ) -> Callable[[DockerRule], Check]:
-    """Make a check of a rule that reads a Dockerfile with a base image."""
-
     def decorate(rule: DockerRule) -> Check:
-        def problems(task: TaskView) -> Iterator[Problem]:
+        def problems(task: TaskContents) -> Iterator[Problem]:
             parsed = dockerfile.read(task)
             if parsed is not None and parsed.named("FROM"):  # LMR201 reports that there is none
                 yield from rule(task, parsed)
@@ -48,7 +46,7 @@ def _at(line: int, message: str, hint: str, severity: Severity | None = None) ->
     "the Dockerfile is missing or has no base image",
     rationale="A task without an environment cannot be run by anybody else.",
 )
-def dockerfile_present(task: TaskView) -> Iterator[Problem]:
+def dockerfile_present(task: TaskContents) -> Iterator[Problem]:
     parsed, hint = dockerfile.read(task), "write one, as `lmr-author new-task` does"
     if parsed is None:
         state = "too large to be one" if task.kind("Dockerfile") == "file" else "missing"
@@ -63,7 +61,7 @@ def dockerfile_present(task: TaskView) -> Iterator[Problem]:
     rationale="The agent works inside the image. `COPY . .` at the task's root puts the solution, and the records of"
     " how the task was made, beside the exercise.",
 )
-def image_contains_golden(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
+def image_contains_golden(task: TaskContents, parsed: Dockerfile) -> Iterator[Problem]:
     hint = "copy only the repository and the requirements, or use .dockerignore"
     for instruction, sources, _ in parsed.copies:
         folders = {entry.relative.partition("/")[0] for entry in copied(task, sources)}
@@ -86,7 +84,7 @@ _REDIRECT = re.compile(
     rationale="In `RUN pip install torch>=2.5` the shell redirects pip's output into a file named `=2.5` and installs"
     " any torch at all.",
 )
-def unquoted_versions(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
+def unquoted_versions(task: TaskContents, parsed: Dockerfile) -> Iterator[Problem]:
     for instruction in parsed.named("RUN"):
         commands = re.split(r"&&|\|\||;|\n", _QUOTED.sub("q", dockerfile.shell_text(instruction.text)))
         installs = "\n".join(command for command in commands if _INSTALLER.search(command))
@@ -103,7 +101,7 @@ def unquoted_versions(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     rationale="LMR-Bench builds in the task's folder, with DIR as the repository's. A default left over from another"
     " task builds an image of nothing. The task's own folder is right for a build from the folder above.",
 )
-def directory_argument(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
+def directory_argument(task: TaskContents, parsed: Dockerfile) -> Iterator[Problem]:
     wanted = in_context(task.info.repo_folder_name)
     right = ("", wanted, task.task.name, task.info.folder_name)
     is_used = any(re.search(r"\$(?:DIR\b|\{DIR\b)", instruction.text) for instruction in parsed.instructions)
@@ -128,7 +126,7 @@ _INSTALLS = re.compile(r"\b(pip[\d.]*|uv|conda|mamba|micromamba)\b.*\b(install|s
     "the Dockerfile uses a file that does not exist",
     rationale="The build stops at a COPY of a missing file, or at `pip install -r` of one that was never copied.",
 )
-def sources_exist(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
+def sources_exist(task: TaskContents, parsed: Dockerfile) -> Iterator[Problem]:
     present = {target.rpartition("/")[2] for _, _, target in parsed.copies}
     is_unclear = len(parsed.copies) < len(parsed.named("COPY", "ADD"))
     for instruction, sources, _ in parsed.copies:
@@ -148,7 +146,7 @@ def sources_exist(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
         yield from _missing_requirements(task, parsed, present)
 
 
-def _missing_requirements(task: TaskView, parsed: Dockerfile, present: set[str]) -> Iterator[Problem]:
+def _missing_requirements(task: TaskContents, parsed: Dockerfile, present: set[str]) -> Iterator[Problem]:
     """Yield a problem for each file that is installed and neither copied nor made by another command."""
     made = " ".join(command for _, command in parsed.commands if not _INSTALLS.search(command))
     for instruction, command in parsed.commands:
@@ -173,7 +171,7 @@ def _missing_requirements(task: TaskView, parsed: Dockerfile, present: set[str])
     " clone of the published repository instead, is a warning.",
     severity=WARNING,
 )
-def repository_copied(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
+def repository_copied(task: TaskContents, parsed: Dockerfile) -> Iterator[Problem]:
     if task.repository is None or _copies_code(task, parsed):
         return
     commands = parsed.named("RUN", "COPY", "ADD")
@@ -197,7 +195,7 @@ _OTHER_SOURCE = re.compile(r"git\s+clone|--mount=type=bind|--from=|<<|\.(?:zip|t
 _INSTALL_FILE = re.compile(r".*\.(?:txt|lock|ya?ml|toml|cfg|in)|(?:.*/)?setup\.py")
 
 
-def _copies_code(task: TaskView, parsed: Dockerfile) -> bool:
+def _copies_code(task: TaskContents, parsed: Dockerfile) -> bool:
     """Return True when code of the repository is copied, or something unclear (LMR205 reports it)."""
     for _, sources, _ in parsed.copies:
         for source in sources:
@@ -222,7 +220,7 @@ _FIRST = frozenset({"torch", "tensorflow", "jax", "transformers", "numpy"})
     " nobody can find. A warning when nothing is pinned, a note when something is not.",
     severity=WARNING,
 )
-def pinned(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
+def pinned(task: TaskContents, parsed: Dockerfile) -> Iterator[Problem]:
     installed = list(requirements(task, parsed))
     loose = [(by, text) for by, text in installed if not _EXACT.search(text.partition(" #")[0])]
     if loose:
@@ -240,7 +238,7 @@ def pinned(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     " are shared.",
     severity=WARNING,
 )
-def pytorch_base(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
+def pytorch_base(task: TaskContents, parsed: Dockerfile) -> Iterator[Problem]:
     stages: dict[str, str] = {}
     image, line = "", 0
     for instruction in parsed.named("FROM"):
@@ -264,7 +262,7 @@ def pytorch_base(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     " to root.",
     severity=WARNING,
 )
-def runs_as_user(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
+def runs_as_user(task: TaskContents, parsed: Dockerfile) -> Iterator[Problem]:
     users = parsed.named("USER")
     if not users:
         yield _at(0, "no USER: everything runs as root", "add a user, and USER at the end")
@@ -292,7 +290,7 @@ _DATA = re.compile(
     " cannot run offline. NLTK's data in /usr/share/nltk_data are found without a network and do not count.",
     severity=WARNING,
 )
-def downloads(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
+def downloads(task: TaskContents, parsed: Dockerfile) -> Iterator[Problem]:
     for instruction in parsed.named("RUN", "ADD"):
         model = _MODEL.search(instruction.text)
         data = [match for match in _ADDRESS.findall(instruction.text) if _DATA.search(match)]
@@ -308,7 +306,7 @@ def downloads(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
     rationale="A test that opens a log in a folder that nobody made fails with FileNotFoundError before it has tested"
     " anything.",
 )
-def log_folder_exists(task: TaskView, parsed: Dockerfile) -> Iterator[Problem]:
+def log_folder_exists(task: TaskContents, parsed: Dockerfile) -> Iterator[Problem]:
     made = " ".join(text for _, text in parsed.commands if re.search("mkdir|install -d", text))
     folders = {entry.name for entry in task.repository_entries if entry.kind == "folder"}
     for target in task.implementations:

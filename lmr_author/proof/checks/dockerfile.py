@@ -18,8 +18,8 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 
 from lmr_author.core.parsing import json_data
-from lmr_author.proof.lookup import pairs
-from lmr_author.proof.view import FileEntry, TaskView, once
+from lmr_author.proof.contents import FileEntry, TaskContents, once
+from lmr_author.proof.targets import pairs
 
 _KNOWN = frozenset(
     """
@@ -72,7 +72,6 @@ class Dockerfile:
 
     @cached_property
     def commands(self) -> list[tuple[Instruction, str]]:
-        """Return (instruction, command) of each shell command of each RUN."""
         commands = []
         for instruction in self.named("RUN"):
             parts = map(str.strip, re.split(r"&&|\|\||;|\n|\|", shell_text(instruction.text)))
@@ -150,7 +149,6 @@ def _variables(instructions: list[Instruction]) -> dict[str, str]:
 
 
 def words(text: str) -> list[str]:
-    """Return the words of an instruction, in shell or in JSON form."""
     plain = _OPTIONS.sub("", text)
     try:
         if plain.startswith("["):
@@ -171,7 +169,7 @@ def shell_text(text: str) -> str:
 
 
 @once
-def read(task: TaskView) -> Dockerfile | None:
+def read(task: TaskContents) -> Dockerfile | None:
     """Return the task's Dockerfile; None when it is missing, or too large to be one."""
     text = task.text(task.task.root / "Dockerfile")
     if text is None or len(text) > MAX_TEXT:
@@ -190,12 +188,12 @@ def in_context(source: str) -> str:
     return posixpath.normpath("/" + source.strip()).strip("/")
 
 
-def copied(task: TaskView, sources: list[str]) -> list[FileEntry]:
+def copied(task: TaskContents, sources: list[str]) -> list[FileEntry]:
     return [entry for source in sources for entry in _matching(task, in_context(source))]
 
 
 @once
-def _matching(task: TaskView, pattern: str) -> list[FileEntry]:
+def _matching(task: TaskContents, pattern: str) -> list[FileEntry]:
     depth = pattern.count("/") + 1
     matches = re.compile(fnmatch.translate(pattern)).match
     entries = []
@@ -207,7 +205,7 @@ def _matching(task: TaskView, pattern: str) -> list[FileEntry]:
 
 
 @once
-def _context(task: TaskView) -> list[FileEntry]:
+def _context(task: TaskContents) -> list[FileEntry]:
     """Return everything in the task folder that ``.dockerignore`` leaves in the build context."""
     lines = map(str.strip, (task.text(task.task.root / ".dockerignore") or "").splitlines())
     patterns = [line for line in lines if line and not line.startswith("#")]
@@ -243,7 +241,7 @@ def name_in(requirement: str) -> str:
     return re.split(r"[\s=<>!~\[;@#]", requirement, maxsplit=1)[0]
 
 
-def requirements(task: TaskView, parsed: Dockerfile) -> Iterator[tuple[Instruction, str]]:
+def requirements(task: TaskContents, parsed: Dockerfile) -> Iterator[tuple[Instruction, str]]:
     """Yield (instruction, requirement) of everything that pip and conda install; requirements files are opened."""
     for instruction, command in parsed.commands:
         match = _INSTALL.search(parsed.expand(command))
@@ -254,7 +252,7 @@ def requirements(task: TaskView, parsed: Dockerfile) -> Iterator[tuple[Instructi
             yield instruction, re.sub(r"^([\w.-]+)=(?!=)", r"\1==", requirement) if match[1] else requirement
 
 
-def _arguments(task: TaskView, parsed: Dockerfile, text: str, depth: int = 0) -> Iterator[str]:
+def _arguments(task: TaskContents, parsed: Dockerfile, text: str, depth: int = 0) -> Iterator[str]:
     """Yield the requirements among the arguments of an installing command, or in a line of options of a file."""
     try:
         arguments = iter(shlex.split(text, comments=True))
@@ -273,7 +271,7 @@ def _arguments(task: TaskView, parsed: Dockerfile, text: str, depth: int = 0) ->
             yield word.rpartition("::")[2]
 
 
-def _file_lines(task: TaskView, parsed: Dockerfile, name: str, depth: int) -> Iterator[str]:
+def _file_lines(task: TaskContents, parsed: Dockerfile, name: str, depth: int) -> Iterator[str]:
     text = _text(task, parsed, name) if depth <= MAX_INCLUDES else ""
     for line in text.splitlines():
         plain = re.sub(r"(?:^|\s)#.*", "", line).strip().rstrip("\\").strip()
@@ -283,7 +281,7 @@ def _file_lines(task: TaskView, parsed: Dockerfile, name: str, depth: int) -> It
             yield plain
 
 
-def _text(task: TaskView, parsed: Dockerfile, name: str) -> str:
+def _text(task: TaskContents, parsed: Dockerfile, name: str) -> str:
     """Return the text of a file of the image, looked up by its name in the task; "" when there is none."""
     wanted = name.rpartition("/")[2]
     inside: list[FileEntry] = []
@@ -315,7 +313,7 @@ _PACKAGE_NAME = re.compile(
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedNames:
     """The names under which the code of a task may be installed.
 
     Attributes:
@@ -348,19 +346,18 @@ class Published:
 
 
 @once
-def published(task: TaskView) -> Published:
+def published(task: TaskContents) -> PublishedNames:
     """Return the names under which a goal file of the task may be installed."""
     address = _address(task.info.repo_url)
     repository = canonicalize_name(address.rpartition("/")[2])
     sure: set[str] = set()
-    is_empty = task.repository is None and task.named_repository is not None
-    likely = {repository} if is_empty else set()
+    likely = {repository} if task.repository is None else set()
     for files in pairs(task):
         package = _package(task, files.goal_path)
         if package is not None:
             likely |= {canonicalize_name(package.name), repository}
             sure |= _own_names(task, package)
-    return Published(frozenset(sure), frozenset(likely - sure - GENERIC - {""}), address)
+    return PublishedNames(frozenset(sure), frozenset(likely - sure - GENERIC - {""}), address)
 
 
 def _address(url: str) -> str:
@@ -370,7 +367,7 @@ def _address(url: str) -> str:
     return "/".join(address.split("/")[:3]).removesuffix(".git") if address.count("/") >= 2 else ""
 
 
-def _package(task: TaskView, goal: Path | None) -> Path | None:
+def _package(task: TaskContents, goal: Path | None) -> Path | None:
     """Return the outermost package around a goal file; None for a script, which no package installs."""
     if goal is None or task.repository is None:
         return None
@@ -379,7 +376,7 @@ def _package(task: TaskView, goal: Path | None) -> Path | None:
     return packages[-1] if packages else None
 
 
-def _own_names(task: TaskView, package: Path) -> set[str]:
+def _own_names(task: TaskContents, package: Path) -> set[str]:
     """Return the names that the repository gives itself in the build files above a package."""
     assert task.repository is not None
     names: set[str] = set()

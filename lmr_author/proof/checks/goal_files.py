@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from lmr_author.core.code import Definition, Module, first_line
 from lmr_author.core.errors import SourceError
-from lmr_author.core.task import INFO, Implementation, Severity
+from lmr_author.core.task import INFO, Implementation, Severity, golden_name
 from lmr_author.core.texts import shortened
 from lmr_author.proof.checks.base import (
     NOTE,
@@ -24,19 +24,8 @@ from lmr_author.proof.checks.base import (
     target_check,
 )
 from lmr_author.proof.checks.masks import also_masked, head_form, is_emptied
-from lmr_author.proof.lookup import (
-    Pair,
-    candidates,
-    clean_path,
-    function_names,
-    goal_path,
-    golden_files,
-    is_text,
-    leaves,
-    pair,
-    pairs,
-)
-from lmr_author.proof.view import MAX_PYTHON, TOO_DEEP, TaskView, deep_line, once, readable
+from lmr_author.proof.contents import MAX_PYTHON, TOO_DEEP, TaskContents, deep_line, once
+from lmr_author.proof.targets import Pair, candidates, golden_files, is_text, leaves, pair, pairs
 
 
 @target_check(
@@ -45,42 +34,37 @@ from lmr_author.proof.view import MAX_PYTHON, TOO_DEEP, TaskView, deep_line, onc
     rationale="The agent is told to implement a function in a file. Without the file, or without the function's header,"
     " there is nothing to do.",
 )
-def goal_has_target(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    files, path = pair(task, target), goal_path(task, target)
+def goal_has_target(task: TaskContents, target: Implementation) -> Iterator[Problem]:
     hint = similar_path(task, target.goal_file)
-    yield from wrong_path(task, target, "goal_file", task.repository, files.goal_path, hint)
-    if path is not None and path == files.goal_path:  # else the goal file is the unit test: LMR510
-        for name in function_names(target):
-            yield from _absent(files, name)
+    yield from wrong_path(task, target, "goal_file", task.repository, hint)
+    for name in target.function_names:
+        yield from _absent(pair(task, target), name)
 
 
 def wrong_path(
-    task: TaskView, target: Implementation, key: str, root: Path | None, meant: Path | None, otherwise: str
+    task: TaskContents, target: Implementation, key: str, root: Path | None, hint: str
 ) -> Iterator[Problem]:
     """Yield a problem for a path of info.json that does not exist or is misspelt.
 
     Args:
         root: the folder that it is relative to.
-        meant: the file that is obviously meant; None when there is none.
-        otherwise: the hint where none is.
+        hint: what to do where it does not exist.
     """
-    named = str(getattr(target, key))
-    if root is None or leaves(task, root, named):
+    path, named = str(getattr(target, key)), task.written(target, key)
+    if root is None or leaves(task, root, path):
         return  # LMR103, LMR010
-    relative = meant.relative_to(root).as_posix() if meant and meant.is_relative_to(root) else ""
-    exact = task.inside(root, clean_path(named))
+    exact = task.inside(root, path)
     if exact is None or not task.is_file(exact):
         message = f"{key} {named!r:.120} does not exist" if named else f"{key} is missing"
-        hint = f"did you mean {readable(relative)}?" if relative else otherwise
         yield Problem(message, hint, INFO, pointer=task.pointer(target, key if named else ""))
     elif "\\" in named or named != named.strip():
         message = f"{key} {named!r:.120} contains backslashes or blanks around it"
-        yield Problem(message, f"write {relative!r}", INFO, pointer=task.pointer(target, key))
+        yield Problem(message, f"write {path!r}", INFO, pointer=task.pointer(target, key))
 
 
 def _absent(files: Pair, name: str) -> Iterator[Problem]:
     """Yield a problem for a name that the goal file does not define, or no longer where the golden does."""
-    goal, class_name = files.goal, files.implementation.class_name.strip()
+    goal, class_name = files.goal, files.implementation.class_name
     if goal is None:
         return
     names = [definition.qualname for definition in goal.definitions]
@@ -100,14 +84,15 @@ def _absent(files: Pair, name: str) -> Iterator[Problem]:
     "the golden or the target in it is missing",
     rationale="The golden is the reference solution: without it nothing can be verified, recorded or unmasked.",
 )
-def golden_has_target(task: TaskView, target: Implementation) -> Iterator[Problem]:
+def golden_has_target(task: TaskContents, target: Implementation) -> Iterator[Problem]:
     files = pair(task, target)
-    similar = did_you_mean(target.golden_file, [task.relative(path) for path in golden_files(task)])
+    wanted = target.golden_file or golden_name(target.goal_file, {})
+    similar = did_you_mean(wanted, [task.relative(path) for path in golden_files(task)])
     hint = similar or "put the original file there"
-    yield from wrong_path(task, target, "golden_file", task.task.root, files.golden_path, hint)
+    yield from wrong_path(task, target, "golden_file", task.task.root, hint)
     if leaves(task, task.task.root, target.golden_file) or files.golden is None or files.goal is None:
         return
-    for name in function_names(target):
+    for name in target.function_names:
         in_goal = candidates(files.goal, name, target.class_name)
         if in_goal and not candidates(files.golden, name, target.class_name):
             meant = did_you_mean(name, [definition.qualname for definition in files.golden.definitions])
@@ -149,7 +134,7 @@ class _GoalFile:
 
 
 @once
-def _files(task: TaskView) -> list[_GoalFile]:
+def _files(task: TaskContents) -> list[_GoalFile]:
     """Return each goal file with its golden once, if both can be parsed and a target is known."""
     goal_files: dict[tuple[Path, Path | None], _GoalFile] = {}
     for files in pairs(task):
@@ -163,7 +148,7 @@ def _files(task: TaskView) -> list[_GoalFile]:
     return list(goal_files.values())
 
 
-def _masked_along(task: TaskView, path: str, goal: Module) -> set[tuple[str, int]]:
+def _masked_along(task: TaskContents, path: str, goal: Module) -> set[tuple[str, int]]:
     """Return the functions of a goal file that are masked beside its targets as look-alikes."""
     emptied = {
         (function.qualname, function.nth) for function in goal.definitions if is_emptied(function.node)
@@ -177,10 +162,10 @@ def _masked_along(task: TaskView, path: str, goal: Module) -> set[tuple[str, int
     rationale="Another function gutted, logging added, an import dropped: the agent works in a repository that is not"
     " the paper's, and a right solution can fail for it.",
 )
-def same_outside(task: TaskView) -> Iterator[Problem]:
+def same_outside(task: TaskContents) -> Iterator[Problem]:
     for file in _files(task):
         differences = _differences(task, file)
-        nameless = any(not function_names(files.implementation) for files in file.pairs)
+        nameless = any(not files.implementation.function_names for files in file.pairs)
         if not differences or nameless:  # LMR007: the nameless target may be what differs
             continue
         line = next((line for _, line in differences if line), 0)
@@ -192,7 +177,7 @@ def same_outside(task: TaskView) -> Iterator[Problem]:
 
 
 @once
-def _differences(task: TaskView, file: _GoalFile) -> list[tuple[str, int]]:
+def _differences(task: TaskContents, file: _GoalFile) -> list[tuple[str, int]]:
     """Return (what differs, line in the goal file or 0) by statements, targets left out."""
     before, after = _statements_outside(file, file.golden), _statements_outside(file, file.goal)
     matcher = difflib.SequenceMatcher(None, [text for text, _ in before], [text for text, _ in after], False)
@@ -237,7 +222,7 @@ def _shown(node: ast.stmt) -> str:
     " longer apply.",
     severity=WARNING,
 )
-def same_text(task: TaskView) -> Iterator[Problem]:
+def same_text(task: TaskContents) -> Iterator[Problem]:
     for file in _files(task):
         change, severity = _text_change(task, file)
         if change:
@@ -246,7 +231,7 @@ def same_text(task: TaskView) -> Iterator[Problem]:
             yield Problem(message, hint, file.path, target=file.owner, severity=severity)
 
 
-def _text_change(task: TaskView, file: _GoalFile) -> tuple[str, Severity]:
+def _text_change(task: TaskContents, file: _GoalFile) -> tuple[str, Severity]:
     """Return (what changed, how bad) where the code is the same, or the line endings are not; "" when nothing did."""
     had_crlf, has_crlf = _is_crlf(file.golden.data), _is_crlf(file.goal.data)
     if had_crlf != has_crlf:
@@ -291,7 +276,7 @@ def _end(target: Definition, lines: list[bytes]) -> int:
     rationale="A goal file with a syntax error fails every test for the wrong reason, and a candidate cannot be spliced"
     " into it. Where both files are Python 2, static checks of the mask are impossible; that is only noted.",
 )
-def python_parses(task: TaskView, target: Implementation) -> Iterator[Problem]:
+def python_parses(task: TaskContents, target: Implementation) -> Iterator[Problem]:
     files = pair(task, target)
     both = ((files.goal_path, files.goal), (files.golden_path, files.golden))
     broken = [path for path, module in both if path is not None and path.suffix == ".py" and module is None]
@@ -308,7 +293,7 @@ def python_parses(task: TaskView, target: Implementation) -> Iterator[Problem]:
         yield Problem(f"cannot be parsed as Python 3: {cause}", hint, path, line, severity=severity)
 
 
-class Unparsed(NamedTuple):
+class ParseProblem(NamedTuple):
     """Why a file does not parse as Python 3.
 
     Attributes:
@@ -321,23 +306,23 @@ class Unparsed(NamedTuple):
     too_deep: bool = False
 
 
-def syntax_error(task: TaskView, path: Path) -> Unparsed:
+def syntax_error(task: TaskContents, path: Path) -> ParseProblem:
     data = task.read_bytes(path)
     if data is None:
-        return Unparsed(0, "the file cannot be read")
+        return ParseProblem(0, "the file cannot be read")
     if len(data) > MAX_PYTHON:
-        return Unparsed(0, f"it is larger than {MAX_PYTHON // 2**20} MB")
+        return ParseProblem(0, f"it is larger than {MAX_PYTHON // 2**20} MB")
     try:
-        return Unparsed(deep_line(Module.parse(data, path.name).tree), TOO_DEEP, too_deep=True)
+        return ParseProblem(deep_line(Module.parse(data, path.name).tree), TOO_DEEP, too_deep=True)
     except (RecursionError, MemoryError):
-        return Unparsed(0, TOO_DEEP, too_deep=True)
+        return ParseProblem(0, TOO_DEEP, too_deep=True)
     except SourceError as error:
         match error.__cause__:
             case RecursionError() | MemoryError():
-                return Unparsed(0, TOO_DEEP, too_deep=True)
+                return ParseProblem(0, TOO_DEEP, too_deep=True)
             case SyntaxError() as cause:
-                return Unparsed(cause.lineno or 0, str(cause.msg))
+                return ParseProblem(cause.lineno or 0, str(cause.msg))
             case None:
-                return Unparsed(0, "it holds null bytes")
+                return ParseProblem(0, "it holds null bytes")
             case cause:
-                return Unparsed(0, str(cause))
+                return ParseProblem(0, str(cause))

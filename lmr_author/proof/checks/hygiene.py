@@ -14,8 +14,8 @@ from lmr_author.core.task import AUTHORING, Evaluation, provenance
 from lmr_author.core.task.state import State
 from lmr_author.proof.checks.base import NOTE, WARNING, Problem, check
 from lmr_author.proof.checks.metadata import validator
+from lmr_author.proof.contents import FileEntry, TaskContents, once, read_json
 from lmr_author.proof.leaks.tree import is_history
-from lmr_author.proof.view import FileEntry, TaskView, once, read_json
 
 _PATTERNS = {
     "system": """
@@ -37,7 +37,7 @@ _NAMES = {
 
 
 @once
-def unwanted(task: TaskView, group: str) -> list[FileEntry]:
+def unwanted(task: TaskContents, group: str) -> list[FileEntry]:
     """Return the files and folders of a group ("system", "caches", "logs"), none of them inside another."""
     entries = []
     listed = [f"{AUTHORING}/"]  # the content of a folder that is listed is not listed again
@@ -50,7 +50,7 @@ def unwanted(task: TaskView, group: str) -> list[FileEntry]:
     return entries
 
 
-def _in_logs(task: TaskView, entry: FileEntry) -> bool:
+def _in_logs(task: TaskContents, entry: FileEntry) -> bool:
     """Return True for a file that lies where tests write their logs, and can be one."""
     path = task.in_repository(entry)
     return entry.kind == "file" and _LOG.fullmatch(path) is not None
@@ -66,7 +66,7 @@ _LOG = re.compile(r"unit_test/logs/(?:.*/)?(?!\.git|\.keep)(?:[^/.]*|[^/]*\.(?:l
     " versions of the code.",
     severity=WARNING,
 )
-def no_system_files(task: TaskView) -> Iterator[Problem]:
+def no_system_files(task: TaskContents) -> Iterator[Problem]:
     for entry in unwanted(task, "system"):
         yield Problem(no_system_files.title, "delete it", task.path(entry), kind="system")
 
@@ -77,7 +77,7 @@ def no_system_files(task: TaskView) -> Iterator[Problem]:
     rationale="They are made anew by every run, and sooner or later one of them is compiled from the golden (LMR401).",
     severity=WARNING,
 )
-def no_caches(task: TaskView) -> Iterator[Problem]:
+def no_caches(task: TaskContents) -> Iterator[Problem]:
     for entry in unwanted(task, "caches"):
         yield Problem(no_caches.title, "delete it", task.path(entry), kind="cache")
 
@@ -89,7 +89,7 @@ def no_caches(task: TaskView) -> Iterator[Problem]:
     " agent did. Not repaired automatically: a test may read it.",
     severity=WARNING,
 )
-def no_logs(task: TaskView) -> Iterator[Problem]:
+def no_logs(task: TaskContents) -> Iterator[Problem]:
     for entry in unwanted(task, "logs"):
         # Far from the tests it may be the authors' own.
         severity = WARNING if "unit_test" in entry.relative else NOTE
@@ -106,7 +106,7 @@ _ODD = re.compile(r"[\x00-\x1f\udc80-\udcff]")
     rationale="A link out of the task shows something else on every machine, and a pipe or device blocks whatever reads"
     " it. Such things are never opened.",
 )
-def ordinary_files(task: TaskView) -> Iterator[Problem]:
+def ordinary_files(task: TaskContents) -> Iterator[Problem]:
     for entry in task.entries:
         path = task.path(entry)
         if entry.kind == "special":
@@ -132,7 +132,7 @@ _WITH_SCHEMA = frozenset(
 )
 
 
-def _records(task: TaskView) -> Iterator[tuple[str, Path, Any]]:
+def _records(task: TaskContents) -> Iterator[tuple[str, Path, Any]]:
     """Yield (name of the schema, file, content) of every record that has a schema; None for invalid JSON."""
     for entry in task.files_below(AUTHORING):
         name = "review" if entry.folder == "authoring/reviews" else entry.name.removesuffix(".json")
@@ -146,7 +146,7 @@ def _records(task: TaskView) -> Iterator[tuple[str, Path, Any]]:
     "an authoring record violates its schema",
     rationale="Other commands read these records: a sign-off or a result that cannot be read counts as none.",
 )
-def records_valid(task: TaskView) -> Iterator[Problem]:
+def records_valid(task: TaskContents) -> Iterator[Problem]:
     hint = "make it again with the command that writes it"
     for name, path, value in _records(task):
         if value is None:
@@ -164,7 +164,7 @@ def records_valid(task: TaskView) -> Iterator[Problem]:
     rationale="The golden is the pinned commit with this patch on it. Without the patch, or with another one, nobody"
     " can tell what of the code is the authors'.",
 )
-def patch_recorded(task: TaskView) -> Iterator[Problem]:
+def patch_recorded(task: TaskContents) -> Iterator[Problem]:
     patch = task.task.root / AUTHORING / "patches" / "repository.patch"  # perhaps behind a link
     data, recorded = task.read_bytes(patch), provenance.load(task.task).repository.patch
     digests = {
@@ -185,7 +185,7 @@ def patch_recorded(task: TaskView) -> Iterator[Problem]:
     " change. A sign-off is about all of it.",
     severity=WARNING,
 )
-def records_current(task: TaskView) -> Iterator[Problem]:
+def records_current(task: TaskContents) -> Iterator[Problem]:
     for name, path, value in _records(task):
         if name == "evaluation" and not _is_current(value, state(task)):
             message = "the evaluation is of an earlier state of the task"
@@ -204,5 +204,5 @@ def _is_current(value: object, now: State) -> bool:
 
 
 @once
-def state(task: TaskView) -> State:
+def state(task: TaskContents) -> State:
     return State.of(task.task)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from lmr_author.core.code import FunctionNode, each
 from lmr_author.core.paper.parts import missing_parts
 from lmr_author.core.task import INFO, Implementation, Severity
+from lmr_author.core.task.info import clean_path, context_key
 from lmr_author.proof.checks.base import (
     NOTE,
     WARNING,
@@ -20,22 +21,14 @@ from lmr_author.proof.checks.base import (
     target_check,
 )
 from lmr_author.proof.checks.paper_text import paper_pages
+from lmr_author.proof.contents import TaskContents, once
 from lmr_author.proof.context import propose
-from lmr_author.proof.lookup import (
-    clean_path,
-    context_key,
-    definitions_of,
-    function_names,
-    leaves,
-    pair,
-    statements,
-)
-from lmr_author.proof.view import TaskView, once
+from lmr_author.proof.targets import definitions_of, leaves, pair, statements
 
 GAP = "[to fill in: what it computes]"
 """What a draft of an instruction says where nothing tells the purpose of the function."""
 
-InstructionRule = Callable[[TaskView, Implementation], Iterable[tuple[str, str]]]
+InstructionRule = Callable[[TaskContents, Implementation], Iterable[tuple[str, str]]]
 
 
 def _instruction_check(
@@ -44,7 +37,7 @@ def _instruction_check(
     """Make a check of a rule that yields (message, hint) about an instruction."""
 
     def decorate(rule: InstructionRule) -> Check:
-        def problems(task: TaskView, target: Implementation) -> Iterator[Problem]:
+        def problems(task: TaskContents, target: Implementation) -> Iterator[Problem]:
             pointer = task.pointer(target, "instruction" if target.instruction else "")
             for message, hint in rule(task, target):
                 yield Problem(message, hint, INFO, pointer=pointer)
@@ -71,7 +64,7 @@ _CUT_OFF = re.compile(
     "the instruction is missing or unfinished",
     rationale="The instruction is all that an agent is told besides the paper and the code.",
 )
-def instruction_present(task: TaskView, target: Implementation) -> Iterator[tuple[str, str]]:
+def instruction_present(task: TaskContents, target: Implementation) -> Iterator[tuple[str, str]]:
     text = target.instruction.strip()
     placeholder = _PLACEHOLDER.search(text)
     hint = "say which function to implement, in which file, from which part of the paper"
@@ -103,7 +96,7 @@ _PLACE = r"\b(?:in|inside|into|edit|modify|complete|open|of|finish|fill)\s+(?:th
     rationale="An agent sent to a file that does not exist searches, or makes one; a test in place of the goal file"
     " makes it edit the test.",
 )
-def instruction_files(task: TaskView, target: Implementation) -> Iterator[tuple[str, str]]:
+def instruction_files(task: TaskContents, target: Implementation) -> Iterator[tuple[str, str]]:
     if task.repository is None:
         return
     text = re.sub(r"\b\w+://\S+|\bwww\.\S+", " ", target.instruction)
@@ -130,7 +123,7 @@ def _is_goal_in(text: str, path: str, goal: str) -> bool:
     return goal.endswith(f"/{name}") or re.search(_PLACE + re.escape(name), text, re.IGNORECASE) is not None
 
 
-def _exists(task: TaskView, path: str) -> bool:
+def _exists(task: TaskContents, path: str) -> bool:
     """Return True for the paper, a path of the task or the repository, or the end of one."""
     if path in ("paper.pdf", "paper.json") or path in task.by_path:
         return True
@@ -158,17 +151,17 @@ _NAMING = re.compile(
     rationale="A renamed or misspelt function sends the agent to something else, or makes it write a new one that"
     " nobody calls.",
 )
-def instruction_names(task: TaskView, target: Implementation) -> Iterator[tuple[str, str]]:
+def instruction_names(task: TaskContents, target: Implementation) -> Iterator[tuple[str, str]]:
     for name, hint in _unknown_names(task, target):
         yield f"the instruction names {name}, which the repository does not contain", hint
 
 
-def _unknown_names(task: TaskView, target: Implementation) -> list[tuple[str, str]]:
+def _unknown_names(task: TaskContents, target: Implementation) -> list[tuple[str, str]]:
     """Return (name, hint) of every function that the instruction names and no file contains."""
     files, text = pair(task, target), target.instruction
     if task.repository is None or (files.goal is None and files.golden is None):
         return []
-    targets = function_names(target)
+    targets = target.function_names
     names = [*targets, *(definition.qualname for definition in definitions_of(files.goal))]
     unknown = {}
     for match in _NAMING.finditer(text):
@@ -184,7 +177,7 @@ _SEARCHED = frozenset((".py", ".ipynb", ".pyi", ".yaml", ".yml", ".sh", ".md"))
 
 
 @once
-def _occurs(task: TaskView, name: str) -> bool:
+def _occurs(task: TaskContents, name: str) -> bool:
     wanted = re.compile(rb"(?<!\w)" + re.escape(name.encode()) + rb"(?!\w)")
     for entry in task.repository_files.values():
         is_searched = entry.suffix in _SEARCHED or entry.name == "paper.json"
@@ -212,7 +205,7 @@ _PASS = re.compile(
     rationale="An agent told to pass the test optimises for the test: special cases, or edits of the test itself.",
     severity=WARNING,
 )
-def implement_the_paper(task: TaskView, target: Implementation) -> Iterator[tuple[str, str]]:
+def implement_the_paper(task: TaskContents, target: Implementation) -> Iterator[tuple[str, str]]:
     match = _PASS.search(re.sub(r"[`\"]|\*\*", "", target.instruction))
     if match:
         yield f"the instruction asks to pass a test: {match[0][:80]!r}", "ask for what the paper describes"
@@ -223,7 +216,7 @@ def implement_the_paper(task: TaskView, target: Implementation) -> Iterator[tupl
     "a path of retrieval_context does not exist",
     rationale="These files are put into the prompt. One that is missing is silently left out, or stops the run.",
 )
-def retrieval_paths(task: TaskView, target: Implementation) -> Iterator[Problem]:
+def retrieval_paths(task: TaskContents, target: Implementation) -> Iterator[Problem]:
     repository = task.repository
     if repository is None:
         return
@@ -249,9 +242,9 @@ def retrieval_paths(task: TaskView, target: Implementation) -> Iterator[Problem]
     " guess which one is meant.",
     severity=WARNING,
 )
-def names_the_target(task: TaskView, target: Implementation) -> Iterator[tuple[str, str]]:
+def names_the_target(task: TaskContents, target: Implementation) -> Iterator[tuple[str, str]]:
     sharing = [other for other in task.implementations if other.goal_file == target.goal_file]
-    names, functions = function_names(target), pair(task, target).complete
+    names, functions = target.function_names, pair(task, target).complete
     if len(sharing) < 2 or not functions or not names or len(target.instruction.split()) < 3:
         return
     wanted = {*names, *(golden.name for golden, _, _ in functions)}
@@ -269,7 +262,7 @@ def names_the_target(task: TaskView, target: Implementation) -> Iterator[tuple[s
     " the task measures typing.",
     severity=WARNING,
 )
-def body_not_given_away(task: TaskView, target: Implementation) -> Iterator[tuple[str, str]]:
+def body_not_given_away(task: TaskContents, target: Implementation) -> Iterator[tuple[str, str]]:
     quoted: list[str] = []
     for golden, _, _ in pair(task, target).complete:
         quoted += quotations(golden, target.instruction)
@@ -286,7 +279,7 @@ def body_not_given_away(task: TaskView, target: Implementation) -> Iterator[tupl
     " Kinds of parts that the paper's text does not number are not looked for.",
     severity=WARNING,
 )
-def parts_of_the_paper(task: TaskView, target: Implementation) -> Iterator[tuple[str, str]]:
+def parts_of_the_paper(task: TaskContents, target: Implementation) -> Iterator[tuple[str, str]]:
     for part in missing_parts(target.instruction, paper_pages(task)):
         hint = "name the part by its number in paper.pdf"
         yield f"the instruction names {part}, which the paper does not have", hint
@@ -299,7 +292,7 @@ def parts_of_the_paper(task: TaskView, target: Implementation) -> Iterator[tuple
     " it would have to guess.",
     severity=NOTE,
 )
-def context_is_complete(task: TaskView, target: Implementation) -> Iterator[Problem]:
+def context_is_complete(task: TaskContents, target: Implementation) -> Iterator[Problem]:
     files, repository = pair(task, target), task.repository
     goal = task.in_repository_path(files.goal_path)
     if repository is None or files.golden is None or not goal:

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 
 from lmr_author.proof.checks import dockerfile
 from lmr_author.proof.checks.base import WARNING, Problem, check
+from lmr_author.proof.contents import TaskContents
 from lmr_author.proof.leaks import tree
 from lmr_author.proof.leaks.tree import FileLeak
-from lmr_author.proof.view import TaskView
 
 
-def _problems(task: TaskView, leaks: Iterable[FileLeak], *, folded: bool = False) -> Iterator[Problem]:
+def _problems(task: TaskContents, leaks: Iterable[FileLeak], *, folded: bool = False) -> Iterator[Problem]:
     """Yield a problem for each file; with ``folded``, many of one kind become one."""
     for leak in leaks:
         yield Problem(
@@ -32,7 +32,7 @@ def _problems(task: TaskView, leaks: Iterable[FileLeak], *, folded: bool = False
     " seconds. 13 of 29 published tasks ship one. A `.pyc` of the masked file is not a leak; the target's code"
     " object is compared.",
 )
-def compiled_solution(task: TaskView) -> Iterator[Problem]:
+def compiled_solution(task: TaskContents) -> Iterator[Problem]:
     yield from _problems(task, tree.compiled_solutions(task), folded=True)
 
 
@@ -42,7 +42,7 @@ def compiled_solution(task: TaskView) -> Iterator[Problem]:
     rationale="`git show HEAD:trainers.py` is the solution. Agents restore originals from the history when there is"
     " one.",
 )
-def version_history(task: TaskView) -> Iterator[Problem]:
+def version_history(task: TaskContents) -> Iterator[Problem]:
     yield from _problems(task, tree.version_histories(task), folded=True)
 
 
@@ -54,7 +54,7 @@ def version_history(task: TaskView) -> Iterator[Problem]:
     " in Python files, comments, notebooks, documents and patches. What only looks like the solution"
     " is a warning, or a note when less than 85 % is the same.",
 )
-def copy_elsewhere(task: TaskView) -> Iterator[Problem]:
+def copy_elsewhere(task: TaskContents) -> Iterator[Problem]:
     yield from _problems(task, tree.copies(task))
 
 
@@ -63,7 +63,7 @@ def copy_elsewhere(task: TaskView) -> Iterator[Problem]:
     "the goal file's comments contain the solution",
     rationale="Commenting the body out instead of removing it masks nothing: the agent only has to remove the #.",
 )
-def solution_in_comments(task: TaskView) -> Iterator[Problem]:
+def solution_in_comments(task: TaskContents) -> Iterator[Problem]:
     yield from _problems(task, tree.comments(task))
 
 
@@ -73,7 +73,7 @@ def solution_in_comments(task: TaskView) -> Iterator[Problem]:
     rationale="The agent gets the repository. Agents opened the golden in 10 of 74 published runs in which it was"
     " within reach.",
 )
-def golden_inside(task: TaskView) -> Iterator[Problem]:
+def golden_inside(task: TaskContents) -> Iterator[Problem]:
     yield from _problems(task, tree.golden_folders(task), folded=True)
 
 
@@ -84,7 +84,7 @@ def golden_inside(task: TaskView) -> Iterator[Problem]:
     " import it instead of the goal file. A package that has the repository's, or its package's, name and that"
     " no build file of the repository names may be somebody else's: a warning.",
 )
-def package_installed(task: TaskView) -> Iterator[Problem]:
+def package_installed(task: TaskContents) -> Iterator[Problem]:
     parsed, names = dockerfile.read(task), dockerfile.published(task)
     installed: set[int] = set()
     for instruction, requirement in dockerfile.requirements(task, parsed) if parsed else ():

@@ -19,8 +19,8 @@ from lmr_author.core.task import AUTHORING, Implementation, Severity
 from lmr_author.core.task.info import AlsoMasked, AlsoMaskedList
 from lmr_author.core.texts import shortened
 from lmr_author.proof.checks.base import NOTE, WARNING, Problem, check, target_check
-from lmr_author.proof.lookup import Pair, body_form, golden_files, pair, pairs, parts, statements
-from lmr_author.proof.view import TaskView, once
+from lmr_author.proof.contents import TaskContents, once
+from lmr_author.proof.targets import Pair, body_form, golden_files, pair, pairs, parts, statements
 
 _QUIET = re.compile(
     r"(?:\w+\.)*(?:debug|info|warning|warn|error|tensor|array|full|(?:new_)?(?:zeros|ones|empty|randn?)(?:_like)?)"
@@ -82,7 +82,7 @@ def _undefined(module: Module, function: FunctionNode) -> dict[str, int]:
 
 
 @dataclass(frozen=True)
-class _Masked:
+class _MaskedBody:
     """A masked function, as far as it is known.
 
     Attributes:
@@ -107,18 +107,18 @@ class _Masked:
 
 
 @once
-def _masked(task: TaskView, target: Implementation) -> list[_Masked]:
+def _masked(task: TaskContents, target: Implementation) -> list[_MaskedBody]:
     """Return the functions of an implementation that both files define."""
     files = pair(task, target)
     return [_body(files, golden, goal, function.qualname) for golden, goal, function in files.complete]
 
 
-def _changed(task: TaskView, target: Implementation) -> list[_Masked]:
+def _changed(task: TaskContents, target: Implementation) -> list[_MaskedBody]:
     """Return those whose body is not the golden's, which LMR303 reports."""
     return [masked for masked in _masked(task, target) if not masked.same]
 
 
-def _body(files: Pair, golden: FunctionNode, goal: FunctionNode, qualname: str) -> _Masked:
+def _body(files: Pair, golden: FunctionNode, goal: FunctionNode, qualname: str) -> _MaskedBody:
     assert files.goal is not None and files.golden is not None
     undefined = _undefined(files.goal, goal)
     if undefined:  # names that the golden takes from a star import, or misses itself, are not the mask's
@@ -138,7 +138,9 @@ def _body(files: Pair, golden: FunctionNode, goal: FunctionNode, qualname: str) 
         if not hasattr(node, "body") and (isinstance(node, ast.Raise) or _computes(node)):
             is_silent = False
     unmasked = body_form(golden) == body_form(goal)
-    return _Masked(qualname, goal, files.goal_path or "", unmasked, remaining, total, undefined, is_silent)
+    return _MaskedBody(
+        qualname, goal, files.goal_path or "", unmasked, remaining, total, undefined, is_silent
+    )
 
 
 @target_check(
@@ -146,7 +148,7 @@ def _body(files: Pair, golden: FunctionNode, goal: FunctionNode, qualname: str) 
     "the target is not masked",
     rationale="An unmasked target hands the solution over with the task; every agent and every null agent solves it.",
 )
-def really_masked(task: TaskView, target: Implementation) -> Iterator[Problem]:
+def really_masked(task: TaskContents, target: Implementation) -> Iterator[Problem]:
     functions = _masked(task, target)
     for masked in functions:
         if masked.same:
@@ -168,7 +170,7 @@ def really_masked(task: TaskView, target: Implementation) -> Iterator[Problem]:
     " note. Text that was added is no finding.",
     severity=WARNING,
 )
-def docstring_kept(task: TaskView, target: Implementation) -> Iterator[Problem]:
+def docstring_kept(task: TaskContents, target: Implementation) -> Iterator[Problem]:
     files = pair(task, target)
     for golden, goal, function in files.complete:
         message, severity = _docstring_change(golden, goal, function.qualname)
@@ -199,7 +201,7 @@ def _docstring_change(golden: FunctionNode, goal: FunctionNode, name: str) -> tu
     rationale="The rest of the repository and the unit test call the function as it was; another signature makes a"
     " right solution fail.",
 )
-def signature_kept(task: TaskView, target: Implementation) -> Iterator[Problem]:
+def signature_kept(task: TaskContents, target: Implementation) -> Iterator[Problem]:
     files = pair(task, target)
     for golden, goal, function in files.complete:
         changes = [] if type(golden) is type(goal) else ["async was added or removed"]
@@ -221,7 +223,7 @@ def signature_kept(task: TaskView, target: Implementation) -> Iterator[Problem]:
     " NameError that looks like a broken repository rather than like something to implement.",
     severity=WARNING,
 )
-def no_undefined_names(task: TaskView, target: Implementation) -> Iterator[Problem]:
+def no_undefined_names(task: TaskContents, target: Implementation) -> Iterator[Problem]:
     for masked in _changed(task, target):
         if masked.undefined:
             names = ", ".join(list(masked.undefined)[:8])
@@ -236,7 +238,7 @@ def no_undefined_names(task: TaskView, target: Implementation) -> Iterator[Probl
     rationale="`pass` or `loss = None; return loss` runs without an error, and a weak test passes it: nothing was"
     " implemented, and nothing fails.",
 )
-def not_silent(task: TaskView, target: Implementation) -> Iterator[Problem]:
+def not_silent(task: TaskContents, target: Implementation) -> Iterator[Problem]:
     for masked in _changed(task, target):
         if masked.silent:
             message = f"the masked body of {masked.qualname} does nothing, silently"
@@ -250,7 +252,7 @@ def not_silent(task: TaskView, target: Implementation) -> Iterator[Problem]:
     " to task. Statements that compute nothing (`losses = []`) and returns are not counted.",
     severity=WARNING,
 )
-def nothing_kept(task: TaskView, target: Implementation) -> Iterator[Problem]:
+def nothing_kept(task: TaskContents, target: Implementation) -> Iterator[Problem]:
     for masked in _changed(task, target):
         if masked.remaining:
             first = ast.unparse(masked.remaining[0]).partition("\n")[0]
@@ -266,7 +268,7 @@ def nothing_kept(task: TaskView, target: Implementation) -> Iterator[Problem]:
     " environment by it.",
     severity=NOTE,
 )
-def raises_not_implemented(task: TaskView, target: Implementation) -> Iterator[Problem]:
+def raises_not_implemented(task: TaskContents, target: Implementation) -> Iterator[Problem]:
     for masked in _changed(task, target):
         reported = masked.undefined or masked.remaining or masked.silent
         if not reported and not raises_error(masked.node):
@@ -278,7 +280,7 @@ def raises_not_implemented(task: TaskView, target: Implementation) -> Iterator[P
 
 
 @once
-def unlisted_originals(task: TaskView) -> dict[str, bool]:
+def unlisted_originals(task: TaskContents) -> dict[str, bool]:
     """Return the kept originals that no record names, and whether a file of the repository is as each is.
 
     None where an implementation names no golden that is there: it may be one of them.
@@ -294,14 +296,14 @@ def unlisted_originals(task: TaskView) -> dict[str, bool]:
     return {task.relative_raw(original): _is_in_repository(task, original) for original in unlisted}
 
 
-def _is_in_repository(task: TaskView, original: Path) -> bool:
+def _is_in_repository(task: TaskContents, original: Path) -> bool:
     data = task.read_bytes(original)
     paths = (task.inside(task.repository, path) for path in task.repository_files if path.endswith(".py"))
     return any(task.read_bytes(path) == data for path in paths)
 
 
 @once
-def also_masked(task: TaskView) -> tuple[AlsoMasked, ...]:
+def also_masked(task: TaskContents) -> tuple[AlsoMasked, ...]:
     record = task.inside(task.task.root, f"{AUTHORING}/also-masked.json")
     listed = AlsoMaskedList.read_if_valid(record) if record else None
     return listed.also if listed else ()
@@ -314,7 +316,7 @@ def also_masked(task: TaskView) -> tuple[AlsoMasked, ...]:
     " it, and the agent's repository is broken there. A killed command can leave one whose file is as it was: a"
     " warning.",
 )
-def no_unlisted_original(task: TaskView) -> Iterator[Problem]:
+def no_unlisted_original(task: TaskContents) -> Iterator[Problem]:
     for original, is_whole in unlisted_originals(task).items():
         command = f"`lmr-author unmask {shlex.quote(original)}`"
         hint = (

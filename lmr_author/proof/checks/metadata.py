@@ -17,21 +17,11 @@ from lmr_author.core.code import Module
 from lmr_author.core.files import sha256_bytes
 from lmr_author.core.parsing import NotParsed, json_data
 from lmr_author.core.task import CATEGORIES, INFO, Implementation
+from lmr_author.core.task.info import canonical_category, category_words
 from lmr_author.core.texts import shortened
 from lmr_author.proof.checks.base import WARNING, Problem, check, dataset_check, did_you_mean, target_check
-from lmr_author.proof.lookup import (
-    body_form,
-    candidates,
-    canonical_category,
-    category_words,
-    clean_path,
-    function_names,
-    function_of,
-    leaves,
-    pair,
-    pairs,
-)
-from lmr_author.proof.view import TaskView
+from lmr_author.proof.contents import TaskContents
+from lmr_author.proof.targets import body_form, candidates, function_of, leaves, pair, pairs
 
 _NUMBER = re.compile(r"^0*(\d+)[-_ .]")
 
@@ -41,7 +31,7 @@ _NUMBER = re.compile(r"^0*(\d+)[-_ .]")
     "info.json is missing or not a JSON object",
     rationale="Everything else about a task is found through info.json; without it no tool can use the task.",
 )
-def info_readable(task: TaskView) -> Iterator[Problem]:
+def info_readable(task: TaskContents) -> Iterator[Problem]:
     hint = "write it as schemas/info.schema.json says, or make the task with `lmr-author new-task`"
     data = task.read_bytes(task.task.root / INFO)
     if data is None:
@@ -95,7 +85,7 @@ def validator(name: str) -> Draft202012Validator:
     rationale="The benchmark's scripts read these keys without checking. A missing or misspelt one surfaces as a"
     " KeyError in the middle of an experiment.",
 )
-def info_schema(task: TaskView) -> Iterator[Problem]:
+def info_schema(task: TaskContents) -> Iterator[Problem]:
     raw = task.raw
     if raw is None:
         return
@@ -116,7 +106,7 @@ def info_schema(task: TaskView) -> Iterator[Problem]:
             yield Problem(message, "replace it by the public address", INFO, pointer=f"/{key}")
 
 
-def _schema_problems(task: TaskView, error: Any) -> Iterator[Problem]:
+def _schema_problems(task: TaskContents, error: Any) -> Iterator[Problem]:
     """Yield a problem for each missing key, or one for a wrong value; keys with a check of their own are left out.
 
     Args:
@@ -153,7 +143,7 @@ def _misspelt(key: str, others: Iterable[str]) -> str:
     " tools only.",
     severity=WARNING,
 )
-def legacy_spelling(task: TaskView) -> Iterator[Problem]:
+def legacy_spelling(task: TaskContents) -> Iterator[Problem]:
     key, old = "retrieval_context", "retrieval_content"
     for position, target, entry in task.numbered:
         pointer = f"/implementations/{position}"
@@ -176,7 +166,7 @@ def legacy_spelling(task: TaskView) -> Iterator[Problem]:
     rationale="Results are reported by category. A missing one, free text, or a longer form of a canonical name makes"
     " a row of its own in every table. The nine: " + "; ".join(CATEGORIES) + ".",
 )
-def category(task: TaskView) -> Iterator[Problem]:
+def category(task: TaskContents) -> Iterator[Problem]:
     for position, target, entry in task.numbered:
         value = entry.get("category")
         if value in CATEGORIES:
@@ -215,7 +205,7 @@ def nearest_category(text: str) -> str:
     "instance_id is not the number of the folder",
     rationale="Results are stored by instance_id. As text, or as another task's number, they end up in the wrong row.",
 )
-def instance_id(task: TaskView) -> Iterator[Problem]:
+def instance_id(task: TaskContents) -> Iterator[Problem]:
     if task.raw is None:
         return
     match = _NUMBER.match(task.name)
@@ -243,7 +233,7 @@ def _is_whole(value: object) -> TypeGuard[int]:
     " folder from it.",
     severity=WARNING,
 )
-def folder_name(task: TaskView) -> Iterator[Problem]:
+def folder_name(task: TaskContents) -> Iterator[Problem]:
     if task.raw is None:
         return
     name, hint = task.info.folder_name, f"write {task.name!r}"
@@ -263,8 +253,8 @@ def folder_name(task: TaskView) -> Iterator[Problem]:
     rationale="Candidates are spliced into this function. A class, an absent name or one that several functions of the"
     " file share (`forward`!) leaves open what was to be implemented, and what is replaced.",
 )
-def target_named(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    names = function_names(target)
+def target_named(task: TaskContents, target: Implementation) -> Iterator[Problem]:
+    names = target.function_names
     module = pair(task, target).golden or pair(task, target).goal
     hint = "name the masked function"
     if not names:
@@ -273,15 +263,19 @@ def target_named(task: TaskView, target: Implementation) -> Iterator[Problem]:
         message = f"goal_function names {len(names)} functions: {', '.join(names)}"
         hint = "write one implementation for each"
     else:
-        message, hint = _ambiguity(module, names[0], target) if module else ("", "")
+        spelt = task.written(target, "class_name"), task.written(target, "goal_function")
+        message, hint = _ambiguity(module, names[0], *spelt) if module else ("", "")
     if message:
         pointer = task.pointer(target, "goal_function")
         yield Problem(message, hint, INFO, pointer=pointer)
 
 
-def _ambiguity(module: Module, name: str, target: Implementation) -> tuple[str, str]:
-    """Return (message, hint) for a name that does not mean exactly one function, or is spelt otherwise."""
-    goal_function, class_name = target.goal_function, target.class_name
+def _ambiguity(module: Module, name: str, class_name: str, goal_function: str) -> tuple[str, str]:
+    """Return (message, hint) for a name that does not mean exactly one function, or is spelt otherwise.
+
+    Args:
+        class_name, goal_function: as info.json has them.
+    """
     definitions = candidates(module, name, class_name.strip())
     if not definitions:
         return "", ""  # LMR301 and LMR302 report that it is absent
@@ -313,7 +307,7 @@ def _ambiguity(module: Module, name: str, target: Implementation) -> tuple[str, 
     "two tasks have the same instance_id",
     rationale="Two tasks with one id overwrite each other's results, and only the second is ever seen.",
 )
-def unique_instance_id(task: TaskView) -> Iterator[tuple[str, Problem]]:
+def unique_instance_id(task: TaskContents) -> Iterator[tuple[str, Problem]]:
     value = task.raw.get("instance_id") if task.raw else None
     if isinstance(value, str) or _is_whole(value):
         message, hint = f"instance_id {value} is also that of", "give each task its own number"
@@ -326,7 +320,7 @@ def unique_instance_id(task: TaskView) -> Iterator[tuple[str, Problem]]:
     rationale="Tests, logs, recordings and results are named after the index; two implementations with one index"
     " overwrite each other.",
 )
-def index_numbers(task: TaskView) -> Iterator[Problem]:
+def index_numbers(task: TaskContents) -> Iterator[Problem]:
     used: set[int] = set()
     for position, target, entry in task.numbered:
         index = entry.get("index")
@@ -360,12 +354,12 @@ def index_numbers(task: TaskView) -> Iterator[Problem]:
     rationale="A path of the annotator's own machine exists nowhere else, and one with `..` makes tools read or write"
     " outside of the task.",
 )
-def paths_stay_inside(task: TaskView, target: Implementation) -> Iterator[Problem]:
+def paths_stay_inside(task: TaskContents, target: Implementation) -> Iterator[Problem]:
     roots = {"goal_file": "repository", "golden_file": "task", "unit_test_file": "repository"}
     for key, root in roots.items():
-        text = str(getattr(target, key))
-        if leaves(task, task.task.root if root == "task" else task.repository, text):
-            message = f"{key} {text!r:.120} leaves the {root}"
+        folder = task.task.root if root == "task" else task.repository
+        if leaves(task, folder, str(getattr(target, key))):
+            message = f"{key} {task.written(target, key)!r:.120} leaves the {root}"
             pointer = task.pointer(target, key)
             yield Problem(message, "write a relative path without '..'", INFO, pointer=pointer)
 
@@ -377,12 +371,12 @@ def paths_stay_inside(task: TaskView, target: Implementation) -> Iterator[Proble
     " the answer.",
     severity=WARNING,
 )
-def unique_target(task: TaskView) -> Iterator[tuple[str, Problem]]:
+def unique_target(task: TaskContents) -> Iterator[tuple[str, Problem]]:
     repository = task.info.repo_url.strip().rstrip("/").removesuffix(".git").lower()
     if not repository:
         return
     for files in pairs(task):
-        file = clean_path(files.implementation.goal_file).rpartition("/")[2]
+        file = files.implementation.goal_file.rpartition("/")[2]
         for target in files.targets:
             golden = function_of(target.golden)
             if golden is not None:

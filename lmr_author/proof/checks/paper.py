@@ -9,8 +9,8 @@ from lmr_author.core.parsing import NotParsed, json_data
 from lmr_author.core.task import INFO
 from lmr_author.proof.checks.base import Problem, check, did_you_mean
 from lmr_author.proof.checks.paper_text import texts_in
+from lmr_author.proof.contents import TaskContents
 from lmr_author.proof.leaks.tree import scan
-from lmr_author.proof.view import TaskView
 
 _CODE = frozenset((".py", ".ipynb", ".sh", ".cpp", ".cu", ".java"))
 _SUBMODULE = "probably a submodule link: clone the repository at its commit and copy its files here"
@@ -21,7 +21,7 @@ _SUBMODULE = "probably a submodule link: clone the repository at its commit and 
     "the paper is missing",
     rationale="The paper is what the agent implements from; LMR-Bench's prompt runner reads <repository>/paper.json.",
 )
-def paper_present(task: TaskView) -> Iterator[Problem]:
+def paper_present(task: TaskContents) -> Iterator[Problem]:
     if task.repository is None:
         return
     for name in ("paper.pdf", "paper.json"):
@@ -29,7 +29,7 @@ def paper_present(task: TaskView) -> Iterator[Problem]:
             yield Problem(f"{name} is missing", _hint_for_missing(task, name), task.repository / name)
 
 
-def _hint_for_missing(task: TaskView, name: str) -> str:
+def _hint_for_missing(task: TaskContents, name: str) -> str:
     elsewhere = [entry.relative for entry in task.named(name) if entry.kind == "file"]
     if elsewhere:
         return f"move {elsewhere[0]} there"
@@ -41,7 +41,7 @@ def _hint_for_missing(task: TaskView, name: str) -> str:
     "the paper cannot be read",
     rationale="A download page saved as paper.pdf, or an empty paper.json, leaves the agent without the paper.",
 )
-def paper_readable(task: TaskView) -> Iterator[Problem]:
+def paper_readable(task: TaskContents) -> Iterator[Problem]:
     if task.repository is None:
         return
     pdf, pages = task.repository / "paper.pdf", task.repository / "paper.json"
@@ -68,14 +68,14 @@ def paper_readable(task: TaskView) -> Iterator[Problem]:
     rationale="A submodule link without .gitmodules leaves an empty folder: nothing ships. It happened to 3 of 29"
     " published tasks.",
 )
-def repository_present(task: TaskView) -> Iterator[Problem]:
+def repository_present(task: TaskContents) -> Iterator[Problem]:
     if task.raw is None:
         return
     name, repository = task.info.repo_folder_name.strip(), task.repository
     if not name:
         hint = f"write {repository.name!r}" if repository else "name the repository's folder"
         yield Problem("repo_folder_name is missing", hint, INFO)
-    elif repository is None or task.named_repository is None:
+    elif repository is None:
         kind = task.kind(name.strip("/"))
         state = {"folder": "is empty", "link": "is a link out of the task"}.get(kind, "does not exist")
         hint = _SUBMODULE if kind == "folder" else _meant_folder(task, name)
@@ -86,7 +86,7 @@ def repository_present(task: TaskView) -> Iterator[Problem]:
         yield Problem(f"the repository folder {repository.name} contains no code", _SUBMODULE, repository)
 
 
-def _meant_folder(task: TaskView, name: str) -> str:
+def _meant_folder(task: TaskContents, name: str) -> str:
     folders = [entry.relative for entry in task.entries if entry.kind == "folder" and not entry.folder]
     return did_you_mean(name, folders, 0.4) or "put the repository there"
 
@@ -96,7 +96,7 @@ def _meant_folder(task: TaskView, name: str) -> str:
     "Git LFS pointer instead of data",
     rationale="A pointer is a text file of 130 bytes: torch.load fails on it. 17 of 29 published tasks ship some.",
 )
-def no_pointers(task: TaskView) -> Iterator[Problem]:
+def no_pointers(task: TaskContents) -> Iterator[Problem]:
     for entry in scan(task).pointers:
         hint, kind = "fetch the data (`git lfs pull` in a clone) and copy it here", "of a test"
         if "unit_test" not in entry.folder.split("/"):

@@ -13,7 +13,7 @@ from lmr_author.core.files import is_lfs_pointer
 from lmr_author.core.repo.citations import read_citations
 from lmr_author.core.task import INFO, provenance
 from lmr_author.proof.checks.base import WARNING, Problem, check
-from lmr_author.proof.view import TaskView, once, read_json
+from lmr_author.proof.contents import TaskContents, once, read_json
 
 SAME = 0.5
 """Share of words from which two extractions are of one page. On the starter papers it is 1.0 for a page and itself,
@@ -27,7 +27,7 @@ _MOST_NAMED = 5
 
 
 @once
-def paper_pages(task: TaskView) -> Mapping[int, str]:
+def paper_pages(task: TaskContents) -> Mapping[int, str]:
     """Return the text of each page of paper.json; in a document of another form, that of each of its parts."""
     value = read_json(task.read_bytes(task.repository / "paper.json")) if task.repository else None
     parts = (
@@ -56,7 +56,7 @@ def texts_in(value: object) -> Iterator[str]:
     rationale="Prompts and exports contain paper.json, reviewers open paper.pdf. With the text of another paper, a"
     " model implements something else, and every other check passes.",
 )
-def text_of_the_pdf(task: TaskView) -> Iterator[Problem]:
+def text_of_the_pdf(task: TaskContents) -> Iterator[Problem]:
     if task.repository is None or not paper_pages(task):
         return
     pdf, text = task.repository / "paper.pdf", task.repository / "paper.json"
@@ -76,7 +76,7 @@ def text_of_the_pdf(task: TaskView) -> Iterator[Problem]:
         yield Problem(message, hint, text)
 
 
-def _is_as_made(task: TaskView) -> bool:
+def _is_as_made(task: TaskContents) -> bool:
     """Return True when both files are those that new-task wrote: reading a PDF takes a third of a second."""
     assert task.repository is not None
     made = provenance.load(task.task).paper
@@ -112,7 +112,7 @@ def _words(text: str) -> Counter[str]:
     rationale="A PDF that was saved under the wrong name gives the agent another paper, whose abstract reads as"
     " plausible as the right one.",
 )
-def paper_of_the_title(task: TaskView) -> Iterator[Problem]:
+def paper_of_the_title(task: TaskContents) -> Iterator[Problem]:
     title, pages = task.info.paper_name, list(paper_pages(task).values())
     wanted = set(_words(title))
     begin = _letters("".join(pages[:_FIRST_PAGES]))
@@ -135,7 +135,7 @@ def _letters(text: str) -> str:
     " compared with BibTeX in the repository and the first page; a preprint may be two years older.",
     severity=WARNING,
 )
-def year_and_authors(task: TaskView) -> Iterator[Problem]:
+def year_and_authors(task: TaskContents) -> Iterator[Problem]:
     pages = list(paper_pages(task).values())[:_FIRST_PAGES]
     if task.repository is None or not pages:
         return

@@ -14,8 +14,8 @@ from lmr_author.core.code import FunctionNode, Module, each
 from lmr_author.core.code.tree import last_name
 from lmr_author.core.task import Implementation, Severity
 from lmr_author.proof.checks.base import ERROR, Check, Problem, target_check
-from lmr_author.proof.lookup import unit_test_path
-from lmr_author.proof.view import TaskView, once
+from lmr_author.proof.contents import TaskContents, once
+from lmr_author.proof.targets import unit_test_path
 
 EXITS = frozenset(("sys.exit", "exit", "quit", "os._exit", "os.abort", "SystemExit"))
 _BROAD = re.compile(r"(?:.*\.)?(?:Exception|BaseException|AssertionError)")
@@ -64,7 +64,6 @@ class UnitTest:
         return tuple(walk_all(module.tree for module in self.modules))
 
     def each(self, kind: type[Node]) -> list[Node]:
-        """Return the nodes of a kind, in the order of :attr:`nodes`."""
         return [node for node in self.nodes if isinstance(node, kind)]
 
     @cached_property
@@ -77,12 +76,10 @@ class UnitTest:
 
     @cached_property
     def calls(self) -> list[tuple[ast.Call, str]]:
-        """Return (call, dotted name of what is called) of every call."""
         return [(call, dotted(call.func)) for call in self.each(ast.Call)]
 
     @cached_property
     def texts(self) -> list[Text]:
-        """Return every string constant but docstrings."""
         docstrings = {statement.value for statement in self.each(ast.Expr)}
         texts = []
         for constant in self.each(ast.Constant):
@@ -138,7 +135,7 @@ class UnitTest:
 
 
 @once
-def read_test(task: TaskView, target: Implementation) -> UnitTest | None:
+def read_test(task: TaskContents, target: Implementation) -> UnitTest | None:
     """Return a target's unit test; None when it is missing or not Python 3."""
     path = unit_test_path(task, target)
     module = task.module(path)
@@ -226,7 +223,7 @@ def _caught(handler: ast.ExceptHandler) -> list[str]:
             return [dotted(kind)]
 
 
-TestRule = Callable[[TaskView, Implementation, UnitTest], Iterable[Problem]]
+TestRule = Callable[[TaskContents, Implementation, UnitTest], Iterable[Problem]]
 
 
 def test_check(
@@ -239,7 +236,7 @@ def test_check(
     """
 
     def decorate(rule: TestRule) -> Check:
-        def problems(task: TaskView, target: Implementation) -> Iterator[Problem]:
+        def problems(task: TaskContents, target: Implementation) -> Iterator[Problem]:
             test = read_test(task, target)
             manifest = f"recordings/{target.index}/recording.json"
             if test is None or (not recorded and task.is_file(test.path.parent / manifest)):

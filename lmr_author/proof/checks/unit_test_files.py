@@ -9,14 +9,14 @@ from pathlib import Path
 
 from lmr_author.core.code import gpu_lines
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import INFO, Implementation
+from lmr_author.core.task import INFO, Implementation, unit_test_name
 from lmr_author.core.task.recording import MANIFEST, SUPPORT, Recording, tampered
 from lmr_author.core.texts import printable
 from lmr_author.proof.checks.base import WARNING, Problem, check, did_you_mean, target_check
 from lmr_author.proof.checks.goal_files import syntax_error, wrong_path
 from lmr_author.proof.checks.unit_test_code import UnitTest, read_test, test_check
-from lmr_author.proof.lookup import clean_path, names_unit_test, unit_test_path
-from lmr_author.proof.view import FileEntry, TaskView, read_json
+from lmr_author.proof.contents import FileEntry, TaskContents, read_json
+from lmr_author.proof.targets import names_unit_test, unit_test_path
 
 
 @target_check(
@@ -25,10 +25,14 @@ from lmr_author.proof.view import FileEntry, TaskView, read_json
     rationale="Without its test an implementation cannot be scored. `unit_test.py` for `unit_test_1.py` is the usual"
     " slip.",
 )
-def test_exists(task: TaskView, target: Implementation) -> Iterator[Problem]:
+def test_exists(task: TaskContents, target: Implementation) -> Iterator[Problem]:
     path = unit_test_path(task, target)
-    hint = "`lmr-author record` makes one"
-    yield from wrong_path(task, target, "unit_test_file", task.repository, path, hint)
+    tests = [name for name in task.repository_files if name.endswith(".py") and "unit_test" in name]
+    hint = (
+        did_you_mean(target.unit_test_file or unit_test_name(target.index), tests)
+        or "`lmr-author record` makes one"
+    )
+    yield from wrong_path(task, target, "unit_test_file", task.repository, hint)
     if path is None or path.suffix != ".py" or task.module(path) is not None:
         return
     line, cause, too_deep = syntax_error(task, path)
@@ -48,7 +52,7 @@ _ELSEWHERE = re.compile(r"(?:[A-Za-z]:[\\/]|~/|/(?:home|Users|root|mnt|media|dat
     rationale="A fixture that stayed on the annotator's machine, or whose path exists only there, makes the test fail"
     " for everybody else.",
 )
-def fixtures_exist(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
+def fixtures_exist(task: TaskContents, target: Implementation, test: UnitTest) -> Iterator[Problem]:
     present = {entry.name for entry in task.entries if entry.kind == "file"}
     present |= {Path(file.path).name for file in test.files if file.is_written}
     first_lines = {file.path: file.line for file in reversed(test.files)}
@@ -79,7 +83,7 @@ _NCCL = re.compile(r"[\"']nccl[\"']")
     severity=WARNING,
     recorded=False,
 )
-def runs_anywhere(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
+def runs_anywhere(task: TaskContents, target: Implementation, test: UnitTest) -> Iterator[Problem]:
     module = test.modules[0]
     if "mock" in module.text:
         return
@@ -102,10 +106,10 @@ def runs_anywhere(task: TaskView, target: Implementation, test: UnitTest) -> Ite
     "goal_file is the unit test",
     rationale="With the test as goal file the agent is told to edit what judges it.",
 )
-def goal_is_not_test(task: TaskView, target: Implementation) -> Iterator[Problem]:
-    goal = clean_path(target.goal_file)
+def goal_is_not_test(task: TaskContents, target: Implementation) -> Iterator[Problem]:
+    goal = target.goal_file
     if names_unit_test(task, target):
-        which = "the" if goal == clean_path(target.unit_test_file) else "part of the"
+        which = "the" if goal == target.unit_test_file else "part of the"
         message = f"goal_file {goal!r:.120} is {which} unit test"
         pointer = task.pointer(target, "goal_file")
         yield Problem(message, "name the file that contains the masked function", INFO, pointer=pointer)
@@ -120,7 +124,7 @@ _EXPECTED = re.compile(r"expect|golden|reference|fixture|ground_?truth|test_?(?:
     rationale="Everything in unit_test/ is withheld from the agent, and nothing else is: a test or expected values"
     " elsewhere are part of what it is given. LMR-Bench's scripts run unit_test/unit_test_*.py only.",
 )
-def test_in_its_folder(task: TaskView, target: Implementation, test: UnitTest) -> Iterator[Problem]:
+def test_in_its_folder(task: TaskContents, target: Implementation, test: UnitTest) -> Iterator[Problem]:
     inside = task.in_repository_path(test.path)
     if task.repository is None or not inside:
         return
@@ -141,7 +145,7 @@ def test_in_its_folder(task: TaskView, target: Implementation, test: UnitTest) -
     rationale="Expected values that were edited by hand, or half of a recording, make a test that no golden run ever"
     " confirmed.",
 )
-def recordings_untouched(task: TaskView) -> Iterator[Problem]:
+def recordings_untouched(task: TaskContents) -> Iterator[Problem]:
     for entry in task.repository_entries:
         if entry.kind == "folder" and re.fullmatch("unit_test/recordings/[^/]+", task.in_repository(entry)):
             problem = _changed_recording(task, entry)
@@ -149,7 +153,7 @@ def recordings_untouched(task: TaskView) -> Iterator[Problem]:
                 yield problem
 
 
-def _changed_recording(task: TaskView, entry: FileEntry) -> Problem | None:
+def _changed_recording(task: TaskContents, entry: FileEntry) -> Problem | None:
     again = "record again: `lmr-author record`"
     folder = task.path(entry)
     manifest = folder / MANIFEST
@@ -177,7 +181,7 @@ def _changed_recording(task: TaskView, entry: FileEntry) -> Problem | None:
     rationale='Two tests that write one log overwrite or mix their verdicts: one "Failed" fails both, or the last'
     ' "Passed" passes both.',
 )
-def own_log_file(task: TaskView) -> Iterator[Problem]:
+def own_log_file(task: TaskContents) -> Iterator[Problem]:
     owners: dict[str, dict[Path, Implementation]] = defaultdict(dict)
     for target in task.implementations:
         test = read_test(task, target)

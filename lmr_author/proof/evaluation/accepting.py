@@ -16,7 +16,7 @@ from lmr_author.core.task.equivalents import EquivalentMutant
 from lmr_author.core.task.evaluation import MUTANTS_DIE
 from lmr_author.core.task.mutation import Survivor
 from lmr_author.proof.evaluation.mutants import Mutant, mutants
-from lmr_author.proof.lookup import resolve
+from lmr_author.proof.targets import masked_functions
 from lmr_author.runtime.replay.staging import golden_overlay
 
 
@@ -38,9 +38,9 @@ def accept_mutants(task: Task, reasons: Mapping[str, str]) -> Evaluation | None:
             accepted.append(EquivalentMutant(target, mutant.id, reason.strip(), today, by, mutant.diff))
     equivalents.add(task, accepted)
     judged = evaluation.load(task)
-    for record in (judged, *judged.others) if judged else ():
-        evaluation.store(task, replace(record, others=()))
-    return evaluation.load(task)
+    if judged is not None:
+        judged.write(task.evaluation_path)
+    return judged
 
 
 def find_mutants(task: Task, word: str, every: Sequence[tuple[str, Mutant]] = ()) -> list[tuple[str, Mutant]]:
@@ -64,15 +64,9 @@ def find_mutants(task: Task, word: str, every: Sequence[tuple[str, Mutant]] = ()
 
 
 def open_survivors(stored: Evaluation | None) -> list[Survivor]:
-    """Return the survivors that count and that nobody accepted, of all sandboxes, each once."""
-    survivors: dict[str, Survivor] = {}
-    for run in (stored, *stored.others) if stored else ():
-        for gate in mutant_gates(run):
-            counting = (
-                one for one in gate.detail.survivors if not one.accepted and not one.indistinguishable
-            )
-            survivors |= {one.id: one for one in counting}
-    return list(survivors.values())
+    """Return the survivors that count, and that nobody accepted."""
+    survivors = [one for gate in mutant_gates(stored) for one in gate.detail.survivors]
+    return [survivor for survivor in survivors if not survivor.accepted and not survivor.indistinguishable]
 
 
 @changes_task
@@ -85,7 +79,7 @@ def accept_again(task: Task, accepted: Sequence[EquivalentMutant]) -> None:
 
 def every_mutant(task: Task) -> list[tuple[str, Mutant]]:
     """Return all mutants that any recording may lead to, with their targets: every parameter is differentiated."""
-    info, resolved = resolve(task)
+    info, resolved = masked_functions(task)
     overlay = golden_overlay(task, info)
     every: list[tuple[str, Mutant]] = []
     for intended in resolved:

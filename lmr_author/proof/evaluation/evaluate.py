@@ -22,7 +22,7 @@ from lmr_author.core.task import (
     evaluation,
 )
 from lmr_author.core.task import recording as recorded
-from lmr_author.core.task.evaluation import MUTANTS_DIE, GateDetail, UsedSandbox
+from lmr_author.core.task.evaluation import MUTANTS_DIE, UsedSandbox
 from lmr_author.core.task.state import State
 from lmr_author.core.texts import listed
 from lmr_author.proof.evaluation.bench import MUTANTS, Bench
@@ -36,7 +36,7 @@ from lmr_author.proof.evaluation.gates import (
     untampered,
 )
 from lmr_author.proof.evaluation.wrong_versions import mutants_die, trivial_fails
-from lmr_author.proof.lookup import Resolved, resolve
+from lmr_author.proof.targets import MaskedFunctions, masked_functions
 from lmr_author.runtime import cluster
 from lmr_author.runtime.environment.base_images import base_of
 from lmr_author.runtime.environment.build import ask_inventory
@@ -81,9 +81,9 @@ class EvaluationRun:
     """One finished run of the gates.
 
     Attributes:
-        record: the evaluation as stored.
-        counts: the sandbox whose evaluation of this state counts for the task, in words; "" for this one.
-        lost: start of the sound evaluation of this state in this sandbox that this failing one replaced; or "".
+        record: the evaluation, stored if it counts.
+        counts: the sandbox whose evaluation of this state still counts, in words; "" if this one does.
+        lost: start and sandbox of the sound evaluation of this state that this failing one replaced; or "".
         powerless: implementation → how its hand-written test passes without the solution.
     """
 
@@ -105,7 +105,7 @@ class EvaluationRun:
 
 @changes_task
 def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: OnGate) -> EvaluationRun:
-    """Run every gate of a task and write ``authoring/evaluation.json``, beside what other sandboxes showed.
+    """Run every gate of a task and write ``authoring/evaluation.json``.
 
     Args:
         task: the task folder.
@@ -117,7 +117,7 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
         SandboxError: the sandbox is not to be had (no engine, no interpreter).
         LmrError: nothing is masked, or ``info.json`` cannot be read.
     """
-    info, implementations = resolve(task)
+    info, implementations = masked_functions(task)
     if not implementations:
         raise LmrError(
             f"nothing is masked in {task.name}", "mask a function first: lmr-author mask FILE::FUNCTION"
@@ -135,7 +135,7 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
     with options.where.sandbox(task, info) as sandbox:
         progress("preparing the environment")
         lock = files.read_text_or_empty(task.lock)
-        build, used = _build(sandbox, _asked_for(task, options.where), progress, about, implementations, lock)
+        build, used = _build(sandbox, _asked_for(task, options.where), progress, about, lock)
         keep(build)
         for intended in implementations:
             if build.status is GateStatus.PASSED:
@@ -154,21 +154,19 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
         gates=tuple(gates),
         passed=evaluation.all_hold(gates),
     )
-    stored = evaluation.store(task, record)
-    before = stored.replaced
-    return EvaluationRun(
-        task,
-        record,
-        counts="" if stored.counts is record else stored.counts.place,
-        lost=before.started if before and before.passed and not record.passed else "",
-        powerless=_powerless(task, info, record),
-    )
+    before = evaluation.store(task, record)
+    counts = lost = ""
+    if before is not None and before.outweighs(record):
+        counts = before.place
+    elif before is not None and before.passed and not record.passed:
+        lost = f"{before.started}, {before.place.removeprefix('the ')}"
+    return EvaluationRun(task, record, counts, lost, _powerless(task, info, record))
 
 
 def _gates_of(
     task: Task,
     info: TaskInfo,
-    intended: Resolved,
+    intended: MaskedFunctions,
     sandbox: Sandbox,
     options: EvaluateOptions,
     progress: Progress,
@@ -187,7 +185,7 @@ def _gates_of(
         yield from run_gates(GATES, bench, options.repeats, progress)
 
 
-def _skipped(intended: Resolved) -> Iterator[GateResult]:
+def _skipped(intended: MaskedFunctions) -> Iterator[GateResult]:
     index = intended.implementation.index
     for name in GATES:
         yield GateResult(name, GateStatus.SKIPPED, "skipped: build failed", implementation=index)
@@ -243,14 +241,12 @@ def _build(
     used: UsedSandbox,
     progress: Progress,
     about: str,
-    implementations: Sequence[Resolved],
     lock: str,
 ) -> tuple[GateResult, UsedSandbox]:
     """Run the gate ``build``: the environment comes up and lists its packages, which are added to ``used``.
 
     Args:
         about: origin of the environment, or "".
-        implementations: their corrections of a loose ``info.json`` are added to the message.
         lock: requirements.lock, which the packages are compared with.
     """
     clock = time.monotonic()
@@ -274,11 +270,5 @@ def _build(
         versions += f"; these are not the lock's packages: {listed(used.off_lock, 5)}"
     if not sandbox.isolating:
         versions += "; nothing is isolated here: the task's code runs as you, with your files"
-    notes: list[str] = []
-    for intended in implementations:
-        notes += [f"implementation {intended.implementation.index}: {note}" for note in intended.notes]
-    if notes:
-        versions += f"; info.json is loose: {'; '.join(notes)} (see `lmr-author validate`)"
-    detail = GateDetail(notes=tuple(notes))
     seconds = time.monotonic() - clock
-    return GateResult("build", GateStatus.PASSED, versions, seconds=seconds, detail=detail), used
+    return GateResult("build", GateStatus.PASSED, versions, seconds=seconds), used

@@ -16,11 +16,11 @@ from lmr_author.core.code import Module, is_same
 from lmr_author.core.files import LFS_HEADER
 from lmr_author.core.task import Implementation, Severity
 from lmr_author.core.texts import counted
+from lmr_author.proof.contents import MAX_PYTHON, MAX_TEXT, FileEntry, TaskContents, once
 from lmr_author.proof.leaks.fragments import is_comment, squeezed
 from lmr_author.proof.leaks.search import Leak, in_file, is_generated
 from lmr_author.proof.leaks.solution import Solution, solution_of
-from lmr_author.proof.lookup import Pair, TargetPair, function_of, pair, pairs
-from lmr_author.proof.view import MAX_PYTHON, MAX_TEXT, FileEntry, TaskView, once
+from lmr_author.proof.targets import Pair, TargetPair, function_of, pair, pairs
 
 WORRYING = 0.85
 """Similarity from which a look-alike is a warning; below it is a note."""
@@ -51,7 +51,7 @@ class Scan:
 
 
 @once
-def solutions(task: TaskView) -> list[Solution]:
+def solutions(task: TaskContents) -> list[Solution]:
     """Return every golden function of the task, in comparable forms."""
     comparable = (_solution(files, target) for files in pairs(task) for target in files.targets)
     return list(filter(None, comparable))
@@ -67,7 +67,7 @@ def _solution(files: Pair, target: TargetPair) -> Solution | None:
 
 
 @once
-def histories(task: TaskView) -> tuple[Leak, ...]:
+def histories(task: TaskContents) -> tuple[Leak, ...]:
     """Return version histories: of Git, Mercurial and Subversion, links to one, bare repositories, bundles."""
     leaks = []
     for entry in task.repository_entries:
@@ -79,7 +79,7 @@ def histories(task: TaskView) -> tuple[Leak, ...]:
     return tuple(leaks)
 
 
-def _form_of_history(task: TaskView, entry: FileEntry) -> str:
+def _form_of_history(task: TaskContents, entry: FileEntry) -> str:
     """Return the form in which something holds a version history; "" when it holds none."""
     if entry.name in VERSION_CONTROL and entry.kind in ("file", "folder", "link"):
         return entry.kind
@@ -95,7 +95,7 @@ def is_history(path: str) -> bool:
 
 
 @once
-def scan(task: TaskView) -> Scan:
+def scan(task: TaskContents) -> Scan:
     """Look into every file of the repository, and of the goldens for LFS pointers, once."""
     wanted = solutions(task)
     masked: dict[str, set[str]] = defaultdict(set)
@@ -118,7 +118,7 @@ def scan(task: TaskView) -> Scan:
     return Scan(tuple(pointers), tuple(leaks))
 
 
-def _limit(task: TaskView, entry: FileEntry) -> int:
+def _limit(task: TaskContents, entry: FileEntry) -> int:
     """Return the size (bytes) up to which a file is searched for solutions; 0 for one that is not searched."""
     path = task.in_repository(entry)
     # The agent is meant to read the paper; of goldens LMR405 speaks; recorded values are no code.
@@ -159,12 +159,12 @@ class FileLeak:
     places: tuple[Leak, ...] = ()
     form: str = ""
 
-    def file(self, task: TaskView) -> Path:
+    def file(self, task: TaskContents) -> Path:
         assert task.repository is not None
         return task.repository / self.path
 
 
-def search(task: TaskView) -> Iterator[FileLeak]:
+def search(task: TaskContents) -> Iterator[FileLeak]:
     """Yield every file of the agent's tree that gives a solution away, or may."""
     yield from compiled_solutions(task)
     yield from version_histories(task)
@@ -173,7 +173,7 @@ def search(task: TaskView) -> Iterator[FileLeak]:
     yield from golden_folders(task)
 
 
-def compiled_solutions(task: TaskView) -> Iterator[FileLeak]:
+def compiled_solutions(task: TaskContents) -> Iterator[FileLeak]:
     """Yield compiled files of goldens (LMR401)."""
     for leak in scan(task).leaks:
         if leak.kind == "compiled" and leak.solution is not None:
@@ -192,7 +192,7 @@ _HISTORY = {
 }
 
 
-def version_histories(task: TaskView) -> Iterator[FileLeak]:
+def version_histories(task: TaskContents) -> Iterator[FileLeak]:
     """Yield version histories (LMR402)."""
     for leak in histories(task):
         name = leak.path.rpartition("/")[2]
@@ -202,7 +202,7 @@ def version_histories(task: TaskView) -> Iterator[FileLeak]:
         yield FileLeak("LMR402", leak.path, message, hint, severity, places=(leak,), form=leak.where)
 
 
-def copies(task: TaskView) -> Iterator[FileLeak]:
+def copies(task: TaskContents) -> Iterator[FileLeak]:
     """Yield files with copies of solutions (LMR403), but the comments of a solution's own goal file."""
     goal_files = {
         files.implementation.index: task.in_repository_path(files.goal_path) for files in pairs(task)
@@ -258,7 +258,7 @@ def _advice(places: Sequence[Leak], *, is_goal: bool) -> str:
     return mask_it if is_goal else f"{mask_it}, or delete the file if nothing needs it"
 
 
-def comments(task: TaskView) -> Iterator[FileLeak]:
+def comments(task: TaskContents) -> Iterator[FileLeak]:
     """Yield goal files whose comments hold the solution of their own target (LMR404)."""
     for solution in solutions(task):
         owner, name = solution.implementation, solution.qualname
@@ -284,7 +284,7 @@ def _comment_lines(module: Module | None) -> set[str]:
     return {squeezed(line) for line in text.splitlines() if is_comment(line)}
 
 
-def golden_folders(task: TaskView) -> Iterator[FileLeak]:
+def golden_folders(task: TaskContents) -> Iterator[FileLeak]:
     """Yield folders of goldens and authoring records inside the repository (LMR405), whose files are not searched."""
     for entry in task.repository_entries:
         path = task.in_repository(entry)

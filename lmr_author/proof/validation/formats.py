@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lmr_author.core.task import INFO, Finding, Severity
+from lmr_author.proof.contents import readable
 from lmr_author.proof.validation.report import Places, Report, TaskReport
-from lmr_author.proof.view import readable
 
 _GITHUB = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 

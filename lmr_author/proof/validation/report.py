@@ -20,7 +20,7 @@ from lmr_author.core.errors import UsageError
 from lmr_author.core.task import Finding, Severity, Task, accepted
 from lmr_author.core.task.accepted import Accepted
 from lmr_author.proof.checks.base import INTERNAL
-from lmr_author.proof.view import TaskView, readable
+from lmr_author.proof.contents import TaskContents, readable
 
 FORMAT = "lmr-validation/1"
 LEVELS = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
@@ -28,7 +28,7 @@ LEVELS = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
 
 
 @dataclass(frozen=True)
-class Held:
+class Property:
     """A property of a task and the reason why it holds or not.
 
     Attributes:
@@ -56,7 +56,7 @@ class TaskReport:
     path: Path
     findings: tuple[Finding, ...]
     accepted: tuple[tuple[Finding, Accepted], ...] = ()
-    properties: tuple[Held, ...] = ()
+    properties: tuple[Property, ...] = ()
 
     @property
     def directory(self) -> Task:
@@ -109,7 +109,6 @@ class Report:
 
     @property
     def by_code(self) -> dict[str, int]:
-        """Return the number of findings of each code, in the order of codes."""
         counts = Counter(finding.code for finding in self.findings)
         return dict(sorted(counts.items()))
 
@@ -196,7 +195,7 @@ DOUBTED_BY = frozenset({"LMR206"})
 """Checks of which a warning is enough to deny a property."""
 
 
-def judge(findings: Sequence[Finding], ran: Collection[str]) -> tuple[Held, ...]:
+def judge(findings: Sequence[Finding], ran: Collection[str]) -> tuple[Property, ...]:
     """Decide which properties hold.
 
     Args:
@@ -208,7 +207,7 @@ def judge(findings: Sequence[Finding], ran: Collection[str]) -> tuple[Held, ...]
     for name, codes in PROPERTIES.items():
         denied = sorted(against.intersection({*codes, INTERNAL}))
         holds = not denied and (True if set(codes) <= set(ran) else None)
-        properties.append(Held(name, holds, f"see {', '.join(denied)}" if denied else ""))
+        properties.append(Property(name, holds, f"see {', '.join(denied)}" if denied else ""))
     return tuple(properties)
 
 
@@ -235,16 +234,16 @@ class Places:
     """The places of a task's findings. Each file is read once, and none outside of the task."""
 
     def __init__(self, task: Task) -> None:
-        self._view = TaskView(task)
+        self._contents = TaskContents(task)
 
     @property
     def several(self) -> bool:
         """Tell a task with several implementations: findings name theirs."""
-        return len(self._view.implementations) > 1
+        return len(self._contents.implementations) > 1
 
     def of(self, finding: Finding) -> Position | None:
         """Return the lines of a finding; None when it is about a whole file, or the file cannot be shown."""
-        text = self._view.text(self._view.inside(self._view.task.root, finding.path))
+        text = self._contents.text(self._contents.inside(self._contents.task.root, finding.path))
         if text is None or not finding.pointer:
             return None
         if match := _LINES.match(finding.pointer):

@@ -22,8 +22,8 @@ from lmr_author.core.texts import listed
 from lmr_author.proof.checks import hygiene
 from lmr_author.proof.checks.base import INTERNAL, Check, crash
 from lmr_author.proof.checks.registry import ALL_CHECKS, by_code, matching
+from lmr_author.proof.contents import TaskContents, readable
 from lmr_author.proof.validation.report import LEVELS, Report, TaskReport, judge
-from lmr_author.proof.view import TaskView, readable
 
 ALONE_BELOW = 4
 """Fewer tasks are validated in this process: starting others would take longer."""
@@ -155,17 +155,17 @@ def _examine(task: Task, checks: Sequence[Check]) -> _Result:
     claims: list[tuple[str, str, Finding]] = []
     try:
         with _time_limit():
-            view = TaskView(task)
+            contents = TaskContents(task)
             findings: list[Finding] = []
             for check in checks:
-                findings += check.run(view)
+                findings += check.run(contents)
             try:
                 for check in checks:
-                    for claim, problem in check.claims(view) if check.claims else ():
-                        claims.append((check.code, claim, check.finding(view, problem)))
+                    for claim, problem in check.claims(contents) if check.claims else ():
+                        claims.append((check.code, claim, check.finding(contents, problem)))
             except Exception as error:  # hostile tasks must not end the run
-                findings.append(crash("the comparison with other tasks", view.name, error))
-            return _Result(view.name, tuple(findings), tuple(claims))
+                findings.append(crash("the comparison with other tasks", contents.name, error))
+            return _Result(contents.name, tuple(findings), tuple(claims))
     except _TooLateError:
         return _lost(task, f"took more than {SECONDS} s")
     except MemoryError:

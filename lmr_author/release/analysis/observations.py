@@ -93,7 +93,6 @@ class Observation:
 
     @property
     def group(self) -> tuple[str, str, str, str]:
-        """The row of a table: model, agent, setting, input."""
         return self.model, self.agent, self.setting, self.input
 
 
@@ -120,7 +119,7 @@ def read(paths: Iterable[Path], scales: Mapping[str, int] | None = None) -> Obse
     Raises UsageError: no such file; LmrError: a line that is not as described, an unknown grade, or two
     values for one field of the same answer.
     """
-    answers, remarks, cut = _Merged(), list[tuple[str, Observation]](), list[str]()
+    answers, remarks, cut = _AnswerTable(), list[tuple[str, Observation]](), list[str]()
     for path in {each.resolve(): each for each in _files(paths)}.values():
         for where, data in _lines(path, cut, scales or {}):
             new = _observation(data, where)
@@ -135,7 +134,7 @@ def read(paths: Iterable[Path], scales: Mapping[str, int] | None = None) -> Obse
     return Observations(tuple(answers.merged.values()), answers.repeated, tuple(cut))
 
 
-class _Merged:
+class _AnswerTable:
     """Answers by their identity, and those of all runs by all of it but the run."""
 
     def __init__(self) -> None:

@@ -273,7 +273,6 @@ def interval(measured: Accuracy) -> tuple[Cell, Cell, Cell]:
 
 
 def percent(share: float | None) -> float | None:
-    """Return a share as a percentage with one decimal."""
     return None if share is None else round(100.0 * share, 1)
 
 

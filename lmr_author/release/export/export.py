@@ -11,7 +11,7 @@ from pathlib import Path
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Severity, Task, TaskInfo, challenge
-from lmr_author.core.task.challenge import Standing
+from lmr_author.core.task.challenge import ChallengeStatus
 from lmr_author.core.task.evaluation import mutation_score
 from lmr_author.core.task.mutation import MutationScore
 from lmr_author.core.texts import listed
@@ -24,17 +24,16 @@ from lmr_author.release.export.options import (
     NOT_REVIEWED,
     Exportable,
     ExportOptions,
-    HarborMachine,
     Publication,
 )
 from lmr_author.release.reporting.status import status_with
-from lmr_author.release.review.standing import DISPUTED, REJECTED, WAITING, proof_of
+from lmr_author.release.review.review_status import DISPUTED, REJECTED, WAITING, proof_of
 
 HARBOR, HUGGINGFACE = "harbor", "huggingface"
 
 
 @dataclass(frozen=True)
-class Exported:
+class ExportResult:
     """An export, or why there is none.
 
     Attributes:
@@ -48,7 +47,7 @@ class Exported:
     files: int = 0
 
 
-def export(tasks: Sequence[Task], options: ExportOptions) -> Exported:
+def export(tasks: Sequence[Task], options: ExportOptions) -> ExportResult:
     """Export all tasks or none: ``out`` appears complete or not at all.
 
     Raises:
@@ -65,7 +64,7 @@ def export(tasks: Sequence[Task], options: ExportOptions) -> Exported:
     unsound = {each.task.name: each.problems for each in exportables if each.problems}
     unreviewed = tuple(each.task.name for each in exportables if each.review == NOT_REVIEWED)
     if not options.force and (unsound or (unreviewed and not options.unreviewed)):
-        return Exported(unsound, unreviewed)
+        return ExportResult(unsound, unreviewed)
     try:
         with files.staged_folder(options.out) as folder:
             WRITERS[options.format](exportables, folder, options)
@@ -83,7 +82,7 @@ def export(tasks: Sequence[Task], options: ExportOptions) -> Exported:
             f"a text of a task cannot be written: {error.object[error.start]!a} is half a character",
             "write that text of info.json, or that file name, anew",
         ) from error
-    return Exported(unsound, unreviewed, count)
+    return ExportResult(unsound, unreviewed, count)
 
 
 def examine(tasks: Sequence[Task], *, challenged: bool = False) -> list[Exportable]:
@@ -104,14 +103,14 @@ def examine(tasks: Sequence[Task], *, challenged: bool = False) -> list[Exportab
             if finding.severity is not Severity.NOTE:
                 problems.append(f"{finding.code} {finding.path or task.name}: {finding.message}")
         # Without the findings, so that a task with findings is also reported as stale or never evaluated.
-        standing = status_with(task, ())
-        if "evaluated" not in standing.done:
-            problems.append(standing.note)
-        if standing.review in (DISPUTED, REJECTED):
-            problems.append(f"{standing.review} by its reviewers ({standing.people})")
+        status = status_with(task, ())
+        if "evaluated" not in status.done:
+            problems.append(status.note)
+        if status.review in (DISPUTED, REJECTED):
+            problems.append(f"{status.review} by its reviewers ({status.people})")
         if challenged and (problem := _challenge(task, info)):
             problems.append(problem)
-        review = NOT_REVIEWED if standing.review == WAITING else standing.review
+        review = NOT_REVIEWED if status.review == WAITING else status.review
         findings, mutants = tuple(report.findings), _mutants(task, info)
         exportables.append(Exportable(task, info, tuple(problems), review, findings, mutants))
     return exportables
@@ -130,12 +129,12 @@ def _mutants(task: Task, info: TaskInfo) -> dict[int, MutationScore]:
 
 def _challenge(task: Task, info: TaskInfo) -> str:
     """Return why a task does not count as challenged; "" where it does."""
-    standing, record = challenge.standing(task, info)
+    status, record = challenge.status_of(task, info)
     if record is None:
         return "never challenged with misreadings and rewrites"
-    if standing is Standing.STALE:
+    if status is ChallengeStatus.STALE:
         return "changed since it was challenged, or a function of it never was"
-    if standing is Standing.OPEN:
+    if status is ChallengeStatus.OPEN:
         names = [challenger.name for challenger in record.open]
         return f"its challenge leaves something open: {listed(names, 5)}"
     return ""
@@ -145,8 +144,8 @@ def _require_own_options(options: ExportOptions) -> None:
     """Refuse options of another format than the chosen one."""
     if options.private and options.format != HUGGINGFACE:
         raise UsageError("--with-private is for --to huggingface", "the other formats have no public part")
-    if options.machine != HarborMachine() and options.format != HARBOR:
-        raise UsageError("--harbor is for --to harbor", "leave it out")
+    if options.offline and options.format != HARBOR:
+        raise UsageError("--offline is for --to harbor", "leave it out")
     if options.publication != Publication() and options.format not in (HARBOR, HUGGINGFACE):
         raise UsageError(
             f"--release-version, --organization and --author are for --to {HARBOR} and {HUGGINGFACE}",

@@ -43,7 +43,7 @@ def write_harbor(tasks: list[Exportable], folder: Path, options: ExportOptions) 
             target = folder / f"{exportable.task.name}-{implementation.index}"
             write_bundle(exportable, target / "environment", options.base_image)
             _copy_repository(exportable, target / "environment" / "Dockerfile")
-            if options.machine.offline:
+            if options.offline:
                 shutil.copyfile(
                     _template("docker-compose.yaml"), target / "environment" / "docker-compose.yaml"
                 )
@@ -78,7 +78,7 @@ def _write_texts(
         "verifier_seconds": 2 * plan["seconds"] + 120,
         "judged_by": "hand-written test" if "script" in plan else "recorded cases",
         "publication": options.publication,
-        "machine": options.machine,
+        "offline": options.offline,
     }
     for name, part in (("task.toml", ""), ("instruction.md", ""), ("solve.sh", "solution")):
         files.write_text(target / part / name, render(f"export/harbor/{name}.j2", **values))

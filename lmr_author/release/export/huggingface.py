@@ -18,12 +18,12 @@ from lmr_author.core.task import AUTHORING, Implementation, provenance
 from lmr_author.core.task.mutation import MutationScore
 from lmr_author.core.texts import size_text
 from lmr_author.release.export.agent import write_bundle
+from lmr_author.release.export.assessment import ASSESSMENT, as_yaml, assess, gather
 from lmr_author.release.export.croissant import croissant
 from lmr_author.release.export.options import NOT_REVIEWED, Exportable, ExportOptions, Publication
 from lmr_author.release.export.output import files_and_links, render, write_tar
-from lmr_author.release.reporting.assessment import ASSESSMENT, as_yaml, assess, gather
 from lmr_author.release.review.review import result_of
-from lmr_author.release.review.standing import ACCEPTED
+from lmr_author.release.review.review_status import ACCEPTED
 
 TEMPLATES = "export/huggingface"
 MUTANTS = ("made", "killed", "accepted", "open")

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, get_type_hints
-
-import msgspec
-from msgspec import Meta
 
 from lmr_author.core.errors import UsageError
 from lmr_author.core.task import Finding, Task, TaskInfo
@@ -64,58 +60,6 @@ class Publication:
 
 
 @dataclass(frozen=True)
-class HarborMachine:
-    """What Harbor gives to the agent.
-
-    Attributes:
-        agent_seconds: time of an agent.
-        offline: cut the network by a compose file from the start, for Docker on a machine without a network.
-    """
-
-    cpus: Annotated[float, Meta(ge=0.1, description="a number, 0.1 or more", examples=[4])] = 2
-    memory_mb: Annotated[int, Meta(ge=256, description="a whole number, 256 or more", examples=[16384])] = (
-        8192
-    )
-    storage_mb: Annotated[int, Meta(ge=256, description="a whole number, 256 or more", examples=[40960])] = (
-        20480
-    )
-    gpus: Annotated[int, Meta(ge=0, description="a whole number, 0 or more", examples=[1])] = 0
-    agent_seconds: Annotated[float, Meta(ge=1, description="a number, 1 or more", examples=[7200])] = 3600
-    offline: Annotated[bool, Meta(description="true or false", examples=["true"])] = False
-
-    @classmethod
-    def parse(cls, texts: Sequence[str]) -> HarborMachine:
-        """Return the machine of some ``NAME=VALUE``. Raises UsageError."""
-        kinds = get_type_hints(cls, include_extras=True)
-        values = {}
-        for text in texts:
-            name, _, value = text.partition("=")
-            kind = kinds.get(name.replace("-", "_"))
-            if kind is None:
-                names = ", ".join(kinds).replace("_", "-")
-                raise UsageError(f"--harbor {text}: there is no {name}", f"one of {names}, as in cpus=4")
-            try:
-                values[name.replace("-", "_")] = msgspec.convert(value, kind, strict=False)
-            except msgspec.ValidationError as error:
-                (allowed,) = kind.__metadata__
-                raise UsageError(
-                    f"--harbor {text}: {name} has to be {allowed.description}",
-                    f"as in --harbor {name}={allowed.examples[0]}",
-                ) from error
-        return cls(**values)
-
-    @property
-    def words(self) -> list[str]:
-        """The values that are not as usual, as ``NAME=VALUE``."""
-        usual = HarborMachine()
-        words = []
-        for name, value in vars(self).items():
-            if value != getattr(usual, name):
-                words.append(f"{name.replace('_', '-')}={str(value).lower()}")
-        return words
-
-
-@dataclass(frozen=True)
 class ExportOptions:
     """Options of ``export``.
 
@@ -127,6 +71,7 @@ class ExportOptions:
         unreviewed: export tasks whose reviews are missing, marked as such.
         force: export every task, marked with what is wrong.
         challenged: tasks have to be challenged, and nothing of it may be open.
+        offline: cut the network by a compose file from the start (harbor).
     """
 
     format: str
@@ -137,4 +82,4 @@ class ExportOptions:
     force: bool = False
     challenged: bool = False
     publication: Publication = field(default_factory=Publication)
-    machine: HarborMachine = field(default_factory=HarborMachine)
+    offline: bool = False

@@ -20,7 +20,7 @@ from lmr_author.release.recipes import stages
 from lmr_author.release.recipes.made import STAGES, JudgedAnswer, Made
 from lmr_author.release.recipes.recipe import RECIPE, Folder, find, read, require_distinct
 from lmr_author.release.recipes.stages import Build, StandIns
-from lmr_author.release.review.standing import proof_of
+from lmr_author.release.review.review_status import proof_of
 from lmr_author.runtime.environment.where import HERE, Where
 
 WORK = ".make-"
@@ -270,10 +270,8 @@ def _unsound(row: Row) -> str:
     problems = [f"validate: {'; '.join(row.made.findings)}"] if row.made.findings else []
     if row.evaluation is None:
         problems.append("evaluate: no result")
-    else:
-        for run in (row.evaluation, *row.evaluation.others):
-            if not run.passed:
-                problems.append(f"evaluate, {run.place}: {run.open_gates}")
+    elif not row.evaluation.passed:
+        problems.append(f"evaluate, {row.evaluation.place}: {row.evaluation.open_gates}")
     for answer in row.wrong:
         got = f"expected {answer.expected}, got {answer.outcome} ({answer.reason})"
         problems.append(f"answer {answer.index}/{answer.name}: {got}")

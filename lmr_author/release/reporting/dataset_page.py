@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from itertools import pairwise
 from statistics import median
 from urllib.parse import quote
 
@@ -15,7 +13,6 @@ from lmr_author.core.task import (
     CATEGORIES,
     Finding,
     GateResult,
-    Implementation,
     Progress,
     Severity,
     State,
@@ -25,15 +22,12 @@ from lmr_author.core.task import (
 from lmr_author.core.task import evaluation as evaluations
 from lmr_author.core.task.mutation import MutationScore
 from lmr_author.core.texts import size_text
-from lmr_author.proof.lookup import canonical_category, pair
 from lmr_author.proof.validation.report import TaskReport
 from lmr_author.proof.validation.run import checked
-from lmr_author.proof.view import TaskView
-from lmr_author.release.reporting.assessment import Item, assess, gather
 from lmr_author.release.reporting.page import percent
 from lmr_author.release.reporting.status import BROKEN, STATES, Status, status_with
 from lmr_author.release.review.review import ReviewResult, result_of
-from lmr_author.release.review.standing import ACCEPTED, DISPUTED, REJECTED, proof_of
+from lmr_author.release.review.review_status import ACCEPTED, DISPUTED, REJECTED, proof_of
 
 
 @dataclass(frozen=True)
@@ -50,7 +44,6 @@ class TaskRow:
         agreement: share of checklist items on which the reviewers agree, 0 to 1; None without two of them.
         link: address of the task's page; "" without one.
         stale: the task changed since it was evaluated.
-        lengths: lines of each golden target.
     """
 
     name: str
@@ -68,7 +61,6 @@ class TaskRow:
     agreement: float | None
     link: str
     stale: bool
-    lengths: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -77,16 +69,13 @@ class DatasetPage:
 
     Attributes:
         facts: (name, value) pairs shown at the top.
-        assessment: the set's items of the Agentic Benchmark Checklist.
     """
 
     name: str
     rows: tuple[TaskRow, ...]
     categories: tuple[tuple[str, int], ...]
     states: tuple[tuple[str, int], ...]
-    lengths: tuple[tuple[str, int], ...]
     facts: tuple[tuple[str, str], ...]
-    assessment: tuple[Item, ...]
 
 
 def dataset_page(name: str, tasks: Sequence[Task], say: Progress, *, linked: bool = False) -> DatasetPage:
@@ -98,12 +87,10 @@ def dataset_page(name: str, tasks: Sequence[Task], say: Progress, *, linked: boo
     say(f"checking {len(tasks)} tasks")
     done = iter(range(1, len(tasks) + 1))
     report = checked(tasks, lambda name: say(f"checked {next(done)} of {len(tasks)}: {name}"))
-    rows, evidence = [], []
+    rows = []
     for number, (task, checks) in enumerate(zip(tasks, report.tasks, strict=True), 1):
         say(f"{number} of {len(tasks)}: {task.name}")
         rows.append(_row(task, checks, f"{quote(task.name)}.html" if linked else ""))
-        with suppress(LmrError):  # a broken task shows nothing
-            evidence.append(gather(task, checks.findings))
     categories = Counter(category for row in rows for category in row.categories)
     order = [*CATEGORIES, *sorted(set(categories) - set(CATEGORIES))]
     states = Counter(row.state for row in rows)
@@ -112,9 +99,7 @@ def dataset_page(name: str, tasks: Sequence[Task], say: Progress, *, linked: boo
         tuple(rows),
         tuple((category, categories[category]) for category in order),
         tuple((state, states[state]) for state in STATES if state != BROKEN or states[BROKEN]),
-        _lengths(rows),
         _facts(rows),
-        tuple(assess(evidence)),
     )
 
 
@@ -132,7 +117,7 @@ def _row(task: Task, checks: TaskReport, link: str) -> TaskRow:
     return TaskRow(
         name=task.name,
         info=info,
-        categories=tuple(_category(implementation) for implementation in info.implementations),
+        categories=tuple(each.category or "none" for each in info.implementations),
         state=where.state,
         people=where.people,
         note=where.note,
@@ -145,12 +130,7 @@ def _row(task: Task, checks: TaskReport, link: str) -> TaskRow:
         agreement=reviewed.agreement.percent if reviewed and reviewed.agreement else None,
         link=link,
         stale=evaluation is not None and not evaluation.is_of(State.of(task)),
-        lengths=_target_lengths(task),
     )
-
-
-def _category(implementation: Implementation) -> str:
-    return canonical_category(implementation.category) or implementation.category or "none"
 
 
 def _reviewed(task: Task) -> ReviewResult | None:
@@ -158,26 +138,6 @@ def _reviewed(task: Task) -> ReviewResult | None:
         return result_of(task)
     except (LmrError, OSError):
         return None
-
-
-def _target_lengths(task: Task) -> tuple[int, ...]:
-    view = TaskView(task)
-    lengths = []
-    for implementation in view.implementations:
-        for target in pair(view, implementation).targets:
-            if target.golden:
-                lengths.append(target.golden.length)
-    return tuple(lengths)
-
-
-def _lengths(rows: Sequence[TaskRow]) -> tuple[tuple[str, int], ...]:
-    lengths = [length for row in rows for length in row.lengths]
-    limits = (0, 10, 20, 40, 80)
-    counted = [
-        (f"{low + 1} to {high}", sum(low < length <= high for length in lengths))
-        for low, high in pairwise(limits)
-    ]
-    return (*counted, (f"over {limits[-1]}", sum(length > limits[-1] for length in lengths)))
 
 
 def _facts(rows: Sequence[TaskRow]) -> tuple[tuple[str, str], ...]:

@@ -14,7 +14,7 @@ from lmr_author.core.task.state import reviewed_digest
 from lmr_author.core.texts import counted
 from lmr_author.release.review.agreement import Agreement
 from lmr_author.release.review.review import result_of
-from lmr_author.release.review.standing import load_reviews
+from lmr_author.release.review.review_status import load_reviews
 
 History = tuple[tuple[str, str], ...]
 """Time (RFC 3339) and event, in order of time."""
@@ -25,7 +25,6 @@ def environment(task: Task, evaluation: Evaluation | None) -> tuple[tuple[str, s
     facts: list[tuple[str, str]] = []
     if evaluation:
         facts += [(name, value) for name, value in evaluation.sandbox.to_json().items() if name != "packages"]
-        facts += [(f"in {run.place}", _outcome(run)) for run in evaluation.others]
     base = provenance.load(task).environment.base_image
     if base.reference:
         facts.append(("base image", f"{base.reference} ({base.reason})"))
@@ -34,16 +33,12 @@ def environment(task: Task, evaluation: Evaluation | None) -> tuple[tuple[str, s
     return tuple(facts)
 
 
-def _outcome(run: Evaluation) -> str:
-    return "every gate passed" if run.passed else run.open_gates
-
-
 @dataclass(frozen=True)
 class ReviewView:
     """Reviews as a report may show them.
 
     Attributes:
-        note: their standing, or the reason why it cannot be told.
+        note: their status, or the reason why it cannot be told.
         stored: the last review of each person, with whether it is about the task as it is.
         open: answers may be shown, because all reviews are in.
         rows: question, and answer with comment by each reviewer of the task as it is; disputed ones first.
@@ -58,24 +53,24 @@ class ReviewView:
 
 
 def reviews(task: Task) -> ReviewView:
-    """Return reviews, their standing and agreement; blind until all are done."""
+    """Return reviews, their status and agreement; blind until all are done."""
     digest = reviewed_digest(task)
     try:
         result = result_of(task)
     except LmrError as error:
         return ReviewView(error.message)
-    standing = result.standing
-    notes = [standing.state]
-    if standing.missing:
-        notes = [f"{standing.state}: {counted(standing.missing, 'more review')} needed"]
-    if standing.disputes:
-        notes.append("disputed: " + ", ".join(dispute.item for dispute in standing.disputes))
-    for decision in standing.decisions:
+    status = result.status
+    notes = [status.state]
+    if status.missing:
+        notes = [f"{status.state}: {counted(status.missing, 'more review')} needed"]
+    if status.disputes:
+        notes.append("disputed: " + ", ".join(dispute.item for dispute in status.disputes))
+    for decision in status.decisions:
         notes.append(f"{decision.item}: {decision.answer}, decided by {decision.by}: {decision.reason}")
     stored = [(review, review.content_digest == digest) for review in load_reviews(task)]
     current = [review for review, is_current in stored if is_current]
-    rows = _answers(current) if standing.open else []
-    return ReviewView("; ".join(notes), stored, standing.open, rows, _measures(result.agreement))
+    rows = _answers(current) if status.open else []
+    return ReviewView("; ".join(notes), stored, status.open, rows, _measures(result.agreement))
 
 
 def _answers(current: Sequence[Review]) -> list[tuple[str, Sequence[tuple[str, str]]]]:
@@ -104,8 +99,10 @@ def history(task: Task, info: TaskInfo, evaluation: Evaluation | None) -> Histor
         (origin.created, "task created"),
         *_recorded(task, info),
     ]
-    for run in (evaluation, *evaluation.others) if evaluation else ():
-        events.append((run.started, f"evaluated, {run.place.removeprefix('the ')}: {_outcome(run)}"))
+    if evaluation:
+        outcome = "every gate passed" if evaluation.passed else evaluation.open_gates
+        place = evaluation.place.removeprefix("the ")
+        events.append((evaluation.started, f"evaluated, {place}: {outcome}"))
     for review in load_reviews(task):
         events.append((review.created, f"reviewed by {review.reviewer}"))
     for finding in accepted.load(task):

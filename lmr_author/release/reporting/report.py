@@ -9,7 +9,6 @@ from pathlib import Path
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import AUTHORING, INFO, Progress, Task
-from lmr_author.release.reporting.assessment import ASSESSMENT, as_yaml
 from lmr_author.release.reporting.dataset_page import dataset_page
 from lmr_author.release.reporting.page import render
 from lmr_author.release.reporting.task_page import task_page
@@ -29,7 +28,7 @@ def report(path: Path, destination: Path, say: Progress) -> WrittenReport:
 
     Args:
         destination: a file; or a folder (existing, or a name without ``.html``), which gets ``index.html``,
-            a linked page for each task, and the set's assessment, :data:`~.assessment.ASSESSMENT`.
+            and a linked page for each task.
 
     Raises:
         UsageError: the file would become part of a task.
@@ -51,8 +50,6 @@ def report(path: Path, destination: Path, say: Progress) -> WrittenReport:
         size += _write(destination / f"{task.name}.html", text)
     page = dataset_page(path.absolute().name, tasks, say, linked=in_folder)
     size += _write(start, render("dataset.html.j2", page))
-    if in_folder:
-        size += _write(destination / ASSESSMENT, as_yaml(page.assessment))
     return WrittenReport(start, size, len(tasks))
 
 

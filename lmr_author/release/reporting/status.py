@@ -21,16 +21,15 @@ from lmr_author.core.task import (
 from lmr_author.core.task.challenge import Kind
 from lmr_author.core.task.state import State
 from lmr_author.core.texts import counted
-from lmr_author.proof.validation.run import checked
-from lmr_author.release.review.standing import (
+from lmr_author.release.review.review_status import (
     ACCEPTED,
     DISPUTED,
     REJECTED,
     WAITING,
-    Standing,
+    ReviewStatus,
     load_reviews,
     proof_of,
-    standing_of,
+    review_status,
 )
 
 VALID = "valid"
@@ -42,17 +41,17 @@ STATES = (BROKEN, *STEPS[:-1], DISPUTED, REJECTED, ACCEPTED)
 
 
 @dataclass(frozen=True)
-class Challenged:
+class ChallengeSummary:
     """What misreadings and rewrites did on a task's tests.
 
     Attributes:
-        standing: ``stale``, ``open`` or ``held``.
+        status: ``stale``, ``open`` or ``held``.
         fail, misreadings: misreadings that fail, of how many.
         passing, rewrites: rewrites that pass, of how many.
         text: the same in words.
     """
 
-    standing: str
+    status: str
     fail: int
     misreadings: int
     passing: int
@@ -60,14 +59,14 @@ class Challenged:
     text: str
 
     @classmethod
-    def of(cls, task: Task) -> Challenged | None:
+    def of(cls, task: Task) -> ChallengeSummary | None:
         """Return what a task's record says; None where there is none."""
         info = task.load()
-        standing, record = challenge.standing(task, info)
+        status, record = challenge.status_of(task, info)
         if record is None:
             return None
         counts = (*record.count(Kind.MISREADING), *record.count(Kind.REWRITE))
-        return cls(standing.value, *counts, challenge.in_words(standing, record))
+        return cls(status.value, *counts, challenge.in_words(status, record))
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,7 @@ class Status:
         task: folder name.
         done: the steps that hold now.
         next: the next command, which can be pasted and asks for what only a person knows; "" for none.
-        note: why the first open step does not hold, and failures in other sandboxes.
+        note: why the first open step does not hold, and packages that are not the lock's.
         review: ``waiting``, ``disputed``, ``rejected`` or ``accepted``, for the task as it is.
         reviewed_by: people who reviewed the task as it is.
         reviews_needed: number of reviews that the checklist asks for.
@@ -94,7 +93,7 @@ class Status:
     reviewed_by: tuple[str, ...] = ()
     reviews_needed: int = 0
     signed_off_by: tuple[str, ...] = ()
-    challenged: Challenged | None = None
+    challenged: ChallengeSummary | None = None
 
     @property
     def state(self) -> str:
@@ -111,18 +110,12 @@ class Status:
         return f"{len(self.signed_off_by)} of {len(self.reviewed_by)} sign-offs"
 
     def to_json(self) -> dict[str, Any]:
-        """The status as a JSON object."""
         return {**asdict(self), "state": self.state}
-
-
-def status(task: Task) -> Status:
-    """Return the status of one task, also of a broken one; the task is validated, too."""
-    return with_challenge(task, status_with(task, checked([task]).findings))
 
 
 def with_challenge(task: Task, status: Status) -> Status:
     """Add what misreadings and rewrites did on a task's tests, where it has them."""
-    return replace(status, challenged=Challenged.of(task)) if "recorded" in status.done else status
+    return replace(status, challenged=ChallengeSummary.of(task)) if "recorded" in status.done else status
 
 
 def status_with(task: Task, findings: Sequence[Finding] | None) -> Status:
@@ -152,28 +145,28 @@ def status_with(task: Task, findings: Sequence[Finding] | None) -> Status:
 def _checked(task: Task, done: list[str], findings: Sequence[Finding] | None) -> Status:
     """Continue with the steps that depend on content: valid, evaluated, accepted."""
     state = State.of(task)
-    standing = standing_of(task, None, state.reviewed)
-    command, note = _next_proof(task, done, findings, state, standing)
+    reviews = review_status(task, None, state.reviewed)
+    command, note = _next_proof(task, done, findings, state, reviews)
     if not command:
         done.append("evaluated")
-        command, review_note = next_review(task, standing)
+        command, review_note = next_review(task, reviews)
         note = "; ".join(filter(None, (review_note, note)))
-        if standing.state == ACCEPTED:
+        if reviews.state == ACCEPTED:
             done.append(ACCEPTED)
     return Status(
         task.name,
         tuple(done),
         command,
         note,
-        standing.state,
-        standing.reviewers,
-        len(standing.reviewers) + standing.missing,
-        standing.signed_off,
+        reviews.state,
+        reviews.reviewers,
+        len(reviews.reviewers) + reviews.missing,
+        reviews.signed_off,
     )
 
 
 def _next_proof(
-    task: Task, done: list[str], findings: Sequence[Finding] | None, state: State, standing: Standing
+    task: Task, done: list[str], findings: Sequence[Finding] | None, state: State, reviews: ReviewStatus
 ) -> tuple[str, str]:
     """Return the command that is needed before people review, and why; the command is "" if none is."""
     serious = [finding for finding in findings or () if finding.severity is not Severity.NOTE]
@@ -197,8 +190,8 @@ def _next_proof(
         return "", evaluation.doubts
     note = f"evaluated: {evaluation.open_gates}"
     if evaluation.needs_approval:
-        needed = len(standing.reviewers) + standing.missing
-        command = next_review(task, standing)[0] or _typed("review", task.root)
+        needed = len(reviews.reviewers) + reviews.missing
+        command = next_review(task, reviews)[0] or _typed("review", task.root)
         return command, f"{note}: more than a tenth is accepted, {needed} sign-offs are needed"
     if weak := weak_target(task, evaluation):  # the same gates would end the same way again
         return _typed("record", weak, "--task", task.root), f"{note}: record other inputs"
@@ -211,22 +204,21 @@ def weak_target(task: Task, evaluation: Evaluation) -> Target | None:
     return next((each.target for each in task.load().implementations if each.index == index), None)
 
 
-def next_review(task: Task, standing: Standing) -> tuple[str, str]:
-    """Return what people have to do next, and why."""
-    if standing.state == ACCEPTED:
+def next_review(task: Task, reviews: ReviewStatus) -> tuple[str, str]:
+    if reviews.state == ACCEPTED:
         return "", ""
-    if standing.state == DISPUTED:
-        items = [dispute.item for dispute in standing.disputes]
+    if reviews.state == DISPUTED:
+        items = [dispute.item for dispute in reviews.disputes]
         return _typed("review", task.root, "--decide", items[0]), "disputed: " + ", ".join(items)
-    if standing.state == REJECTED:
-        return _typed("review", task.root, "--agreement"), "rejected: " + ", ".join(standing.failed)
-    done = len(standing.reviewers)
+    if reviews.state == REJECTED:
+        return _typed("review", task.root, "--agreement"), "rejected: " + ", ".join(reviews.failed)
+    done = len(reviews.reviewers)
     fell = any(review.signed_off for review in load_reviews(task))
     note = "the sign-off is void: the task changed" if fell else "not reviewed"
     if done:
-        note = f"{done} of {done + standing.missing} reviews done"
-    if standing.damaged:
-        note += f"; damaged reviews, not counted: {', '.join(standing.damaged)}"
+        note = f"{done} of {done + reviews.missing} reviews done"
+    if reviews.damaged:
+        note += f"; damaged reviews, not counted: {', '.join(reviews.damaged)}"
     return _typed("review", task.root), note
 
 

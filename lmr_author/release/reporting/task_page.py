@@ -23,7 +23,7 @@ from lmr_author.core.task import (
 )
 from lmr_author.core.task import evaluation as evaluations
 from lmr_author.core.task.accepted import Accepted
-from lmr_author.core.task.challenge import Standing
+from lmr_author.core.task.challenge import ChallengeStatus
 from lmr_author.core.task.evaluation import MUTANTS_DIE, GateStatus
 from lmr_author.core.task.recording import Case
 from lmr_author.core.task.vetting import VettingRecord
@@ -34,9 +34,9 @@ from lmr_author.release.reporting.records import History, ReviewView
 from lmr_author.release.reporting.status import STEPS, Status, status_with
 from lmr_author.release.reporting.values import Values
 from lmr_author.release.review.checklist import HUMAN, ChecklistQuestion, automatic_items
-from lmr_author.release.review.evidence import evidence_for
-from lmr_author.release.review.exhibits import QuestionEvidence
-from lmr_author.release.review.standing import ACCEPTED, DISPUTED, REJECTED, WAITING, proof_of
+from lmr_author.release.review.evidence import QuestionEvidence
+from lmr_author.release.review.evidence_of_questions import evidence_for
+from lmr_author.release.review.review_status import ACCEPTED, DISPUTED, REJECTED, WAITING, proof_of
 from lmr_author.release.review.under_test import ReviewedTask, TargetUnderTest, line_marks, read_task
 
 MOST_PAGES = 6
@@ -116,7 +116,7 @@ def task_page(task: Task, say: Progress) -> TaskPage:
     evaluation = proof_of(task)
     gates = evaluation.gates if evaluation else ()
     reviewed = read_task(task)
-    view = reviewed.view
+    contents = reviewed.contents
     say(f"{task.name}: drawing pages of the paper")
     return TaskPage(
         name=task.name,
@@ -129,8 +129,8 @@ def task_page(task: Task, say: Progress) -> TaskPage:
         implementations=tuple(_implementation(reviewed, under_test) for under_test in reviewed.targets),
         task_gates=tuple(gate for gate in gates if gate.implementation is None),
         environment=records.environment(task, evaluation),
-        dockerfile=view.text(task.dockerfile) or "",
-        lock=view.text(task.lock) or "",
+        dockerfile=contents.text(task.dockerfile) or "",
+        lock=contents.text(task.lock) or "",
         findings=report.findings,
         accepted=report.accepted,
         vetting=VettingRecord.read_if_valid(task.vetting_path),
@@ -158,10 +158,12 @@ def _verdict(
             gate.status is GateStatus.PASSED for gate in evaluation.gates if gate.gate == MUTANTS_DIE
         )
         lines.append(("Mutants", score.text, "good" if passed else "bad"))
-    standing, record = challenge.standing(task, info)
+    challenge_status, record = challenge.status_of(task, info)
     if record is not None:
-        kind = {Standing.HELD: "good", Standing.OPEN: "bad", Standing.STALE: "open"}[standing]
-        lines.append(("Challenge", challenge.in_words(standing, record), kind))
+        kind = {ChallengeStatus.HELD: "good", ChallengeStatus.OPEN: "bad", ChallengeStatus.STALE: "open"}[
+            challenge_status
+        ]
+        lines.append(("Challenge", challenge.in_words(challenge_status, record), kind))
     lines.append(("Checks", checks.evidence, kinds[checks.answer]))
     kind = {ACCEPTED: "good", DISPUTED: "bad", REJECTED: "bad"}.get(status.review, "open")
     people = status.people if status.review == WAITING else f"{status.review}, {status.people}"
@@ -173,7 +175,7 @@ def _implementation(reviewed: ReviewedTask, under_test: TargetUnderTest) -> Impl
     marks = line_marks(pair.golden, recording.coverage) if pair.golden and recording else {}
     cases: tuple[CaseView, ...] = ()
     if recording:
-        folder = reviewed.task.recording(reviewed.view.info, implementation.index)
+        folder = reviewed.task.recording(reviewed.contents.info, implementation.index)
         cases = tuple(_case(folder, case) for case in recording.cases)
     targets = []
     for target in pair.targets:
@@ -188,7 +190,7 @@ def _pages(
     reviewed: ReviewedTask, under_test: TargetUnderTest
 ) -> tuple[tuple[tuple[int, PageImage], ...], str]:
     """Return pictures of the pages with what the instruction names, or why there are none."""
-    pdf = reviewed.task.paper_pdf(reviewed.view.info)
+    pdf = reviewed.task.paper_pdf(reviewed.contents.info)
     if not pdf.is_file() or pdf.is_symlink():
         return (), "no paper.pdf"
     try:

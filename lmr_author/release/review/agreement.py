@@ -39,7 +39,6 @@ class Agreement:
         return [(name, f"{value:.2f}") for name, value in named if value is not None]
 
     def to_json(self) -> dict[str, Any]:
-        """The measures as a JSON object, rounded to four digits."""
         return {
             name: round(value, 4) if isinstance(value, float) else value
             for name, value in asdict(self).items()

@@ -14,7 +14,7 @@ from lmr_author.core.task import evaluation as evaluations
 from lmr_author.core.task.reviews import ReviewItem
 from lmr_author.core.task.state import State
 from lmr_author.core.texts import counted
-from lmr_author.release.review.exhibits import QuestionEvidence
+from lmr_author.release.review.evidence import QuestionEvidence
 
 TESTS = "tests"
 """The item whose pass approves the accepted mutants, where they are more than a tenth."""

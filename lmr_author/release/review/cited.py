@@ -14,7 +14,7 @@ _EQUATION_AT_END = re.compile(r"\((\d{1,3})\)[ \t]*$", re.M)
 
 
 @dataclass(frozen=True)
-class Cited:
+class Citation:
     """What an instruction names of a paper.
 
     Attributes:
@@ -32,8 +32,7 @@ class Cited:
     pages: tuple[int, ...] = ()
 
 
-def cite(instruction: str, pages: Mapping[int, str]) -> Cited:
-    """Return the sections of a paper that an instruction names."""
+def cite(instruction: str, pages: Mapping[int, str]) -> Citation:
     in_paper = sections(pages)
     chosen: list[Section] = []
     absent = []
@@ -50,11 +49,10 @@ def cite(instruction: str, pages: Mapping[int, str]) -> Cited:
         if chosen and homes and not any(section in chosen for section in homes):
             outside.append((label, homes[0]))
     numbers = _pages_of(chosen, labels, pages)
-    return Cited(tuple(chosen), tuple(absent), tuple(outside), bool(in_paper), numbers)
+    return Citation(tuple(chosen), tuple(absent), tuple(outside), bool(in_paper), numbers)
 
 
 def named_sections(instruction: str) -> tuple[str, ...]:
-    """Return the numbers of the sections that an instruction names, each once."""
     return tuple(part.number for part in named_parts(instruction) if part.kind == "section")
 
 

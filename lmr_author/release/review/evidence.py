@@ -1,229 +1,66 @@
-"""The evidence beside each question of our checklist: facts of the task, and the reasons why they are weak."""
+"""What evidence is made of: pieces that a screen or a page shows."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
 
-from lmr_author.authoring.suggesting.sections import best_section, contradicting_category, likely_category
-from lmr_author.core.paper.sections import sections
-from lmr_author.core.task import Finding, Severity, Task
-from lmr_author.core.texts import counted, listed
-from lmr_author.proof.lookup import canonical_category
-from lmr_author.release.review import evidence_of_task
-from lmr_author.release.review.checklist import CATEGORY_MEANINGS
-from lmr_author.release.review.docstring import docstring_contradictions
-from lmr_author.release.review.evidence_of_tests import evidence_of_tests
-from lmr_author.release.review.exhibits import Exhibit, QuestionEvidence
-from lmr_author.release.review.spelled_out import spelled_out
-from lmr_author.release.review.under_test import ReviewedTask, TargetUnderTest, read_task
+LineMark = Literal["", "not reached", "always true"]
 
 
-def evidence_of(task: Task, findings: Sequence[Finding]) -> dict[str, QuestionEvidence]:
-    """Return the evidence for each question of our own checklist.
+@dataclass(frozen=True)
+class CodeLine:
+    """A line of a file.
 
-    Args:
-        findings: findings of ``validate`` now.
+    Attributes:
+        mark: what the cases leave open about it; "" for nothing.
+        returns: a statement on it returns or yields.
     """
-    return evidence_for(read_task(task), findings)
+
+    number: int
+    text: str
+    mark: LineMark = ""
+    returns: bool = False
 
 
-def evidence_for(reviewed: ReviewedTask, findings: Sequence[Finding]) -> dict[str, QuestionEvidence]:
-    """As :func:`evidence_of`, for a task that was read."""
-    result = {}
-    for question in (*_OF_IMPLEMENTATION, "environment", "licence"):
-        parts = []
-        if question in _OF_TASK:
-            parts.append(_OF_TASK[question](reviewed))
-        if question in _OF_IMPLEMENTATION:
-            parts += _of_implementations(question, reviewed)
-        parts.append(_findings(question, findings))
-        result[question] = _together(parts)
-    return result
+@dataclass(frozen=True)
+class Evidence:
+    """One piece of evidence.
+
+    Attributes:
+        lines: facts, one a line.
+        prose: running text of the paper.
+        code: lines of a file.
+        table: rows; the first one and the first column are heads.
+        diff: a change, as lines with - and +.
+    """
+
+    title: str
+    lines: tuple[str, ...] = ()
+    prose: str = ""
+    code: tuple[CodeLine, ...] = ()
+    table: tuple[tuple[str, ...], ...] = ()
+    diff: str = ""
+
+    @classmethod
+    def of(cls, title: str, lines: Iterable[str], nothing: str = "none") -> Evidence:
+        """Return facts under a title; ``nothing`` where there are none."""
+        return cls(title, tuple(lines) or (nothing,))
 
 
-def _of_implementations(question: str, reviewed: ReviewedTask) -> list[QuestionEvidence]:
-    parts = [_OF_IMPLEMENTATION[question](reviewed, target) for target in reviewed.targets]
-    if len(parts) == 1:
-        return parts
-    named = []
-    for target, part in zip(reviewed.targets, parts, strict=True):
-        name = target.implementation.qualname
-        exhibits = tuple(replace(exhibit, title=f"{name}: {exhibit.title}") for exhibit in part.exhibits)
-        named.append(QuestionEvidence(exhibits, tuple(f"{name}: {doubt}" for doubt in part.doubts)))
-    return named
+@dataclass(frozen=True)
+class QuestionEvidence:
+    """The evidence for one question.
 
+    Attributes:
+        pieces: what to look at.
+        doubts: why the evidence is weak, one reason each; a "pass" then needs a sentence of its own.
+    """
 
-def _together(parts: Sequence[QuestionEvidence]) -> QuestionEvidence:
-    exhibits: list[Exhibit] = []
-    doubts: list[str] = []
-    for part in parts:
-        exhibits += part.exhibits
-        doubts += part.doubts
-    return QuestionEvidence(tuple(exhibits), tuple(dict.fromkeys(doubts)))
+    pieces: tuple[Evidence, ...]
+    doubts: tuple[str, ...] = ()
 
-
-def _instruction(reviewed: ReviewedTask, target: TargetUnderTest) -> QuestionEvidence:
-    instruction = target.implementation.instruction
-    lines = [instruction or "none"]
-    # An ordinary word may be a variable, too: one in backticks, or of several words, is meant as a name.
-    names = {quoted or joined for quoted, joined in re.findall(r"`(\w+)`|\b(?=\w*_)(\w+)", instruction)}
-    if local := names & evidence_of_task.local_names(target.files):
-        lines.append(f"it names variables of the golden: {', '.join(sorted(local))}")
-    context, doubts = _context(reviewed, target)
-    for golden in target.goldens:
-        spelled = spelled_out(golden, instruction)
-        lines.append(
-            f"it spells out {spelled.statements} of {counted(spelled.of, 'statement')} of the golden"
-        )
-        if spelled.gives_away:
-            doubts.append(f"the instruction gives the solution away: {lines[-1]}")
-    if not target.lines:
-        doubts.insert(0, "the golden cannot be read")
-    return QuestionEvidence(
-        (
-            Exhibit("Instruction", tuple(lines)),
-            Exhibit("Golden", code=target.lines),
-            Exhibit.of(
-                "Docstring beside the golden", docstring_contradictions(target.goldens), "no contradiction"
-            ),
-            _returns(target),
-            Exhibit.of("Context files that models see", context),
-        ),
-        tuple(doubts),
-    )
-
-
-def _context(reviewed: ReviewedTask, target: TargetUnderTest) -> tuple[list[str], list[str]]:
-    used = evidence_of_task.names_used(target.files)
-    mentions = evidence_of_task.mentions(reviewed.view, target.implementation)
-    lines, doubts = [], []
-    for path in target.implementation.retrieval_context:
-        names = sorted(evidence_of_task.names_in(reviewed.view, path) & used)
-        calls = [mention for mention in mentions if mention.startswith(f"{path}:")]
-        if names:
-            lines.append(f"{path}: the golden uses {listed(names, 8)}")
-        elif calls:
-            lines.append(f"{path}: mentions the function ({calls[0]})")
-        else:
-            lines.append(f"{path}: the golden uses nothing of it")
-            doubts.append(f"the golden uses nothing of the context file {path}")
-    return lines, doubts
-
-
-def _returns(target: TargetUnderTest) -> Exhibit:
-    lines = []
-    for sentence in re.split(r"(?<=[.;:!?])\s+", target.implementation.instruction):
-        if re.search(r"\b(?:return|yield)", sentence, re.I):
-            lines.append(f"instruction: {sentence}")
-    if not lines:
-        lines.append("instruction: it does not name the result")
-    returning = [line for line in target.lines if line.returns]
-    lines += [f"line {line.number}: {line.text.strip()}" for line in returning]
-    if not returning:
-        lines.append("golden: it returns nothing")
-    return Exhibit("Result", tuple(lines))
-
-
-def _paper_section(reviewed: ReviewedTask, target: TargetUnderTest) -> QuestionEvidence:
-    cited = target.cited
-    exhibits = [Exhibit(f"Paper, {section.named}", prose=section.text) for section in cited.sections]
-    doubts = [f"the paper has no section {number}" for number in cited.absent if cited.readable]
-    for home in dict.fromkeys(home for _, home in cited.elsewhere):
-        labels = ", ".join(label for label, section in cited.elsewhere if section == home)
-        doubts.append(f"{home.named} has {labels}, and is not named")
-    if not cited.sections:
-        doubts.append(_why_none(reviewed, target))
-    closest = best_section(sections(reviewed.pages), target.words) if target.words else None
-    if closest and closest not in cited.sections:
-        doubts.append(f"by its words the golden belongs to {closest.named}, which is not named")
-        exhibits.append(Exhibit(f"Closest to the golden's words: {closest.named}", prose=closest.text))
-    return QuestionEvidence(tuple(exhibits), tuple(doubts))
-
-
-def _why_none(reviewed: ReviewedTask, target: TargetUnderTest) -> str:
-    if not reviewed.pages:
-        return "the paper's text cannot be read"
-    if not target.cited.readable:
-        return "no numbered section was found in the paper's text"
-    return "no section found" if target.cited.absent else "the instruction names no section"
-
-
-def _paper_and_code(reviewed: ReviewedTask) -> QuestionEvidence:
-    abstract = evidence_of_task.abstract_of(reviewed.view.info.paper_name, reviewed.pages)
-    changed = evidence_of_task.changed_code(reviewed.task, reviewed.view)
-    return QuestionEvidence((abstract, *changed.exhibits), changed.doubts)
-
-
-def _core(_: ReviewedTask, target: TargetUnderTest) -> QuestionEvidence:
-    named = ", ".join(section.named for section in target.cited.sections) or "no section"
-    line = f"{target.implementation.target}: {counted(len(target.lines), 'line')} without docstring, {named}"
-    return QuestionEvidence((Exhibit("Masked function", (line,)),))
-
-
-def _category(_: ReviewedTask, target: TargetUnderTest) -> QuestionEvidence:
-    name = canonical_category(target.implementation.category) or ""
-    lines = [
-        f"{name or target.implementation.category or 'none'}: {CATEGORY_MEANINGS.get(name, 'none of the nine')}"
-    ]
-    likely = likely_category(target.words) if target.words else ""
-    doubts = [] if name else ["the category is none of the nine"]
-    if name and target.words and (other := contradicting_category(target.words, name)):
-        doubts.append(f"by its words the function belongs to {other}, not {name}")
-    if likely and likely != name:
-        lines.append(f"by its words rather {likely}: {CATEGORY_MEANINGS[likely]}")
-    task = re.split(r"(?<=[.;])\s", target.implementation.instruction)[0]
-    exhibits = Exhibit("Category", tuple(lines)), Exhibit("The function", (task,))
-    return QuestionEvidence(exhibits, tuple(doubts))
-
-
-def _evaluated(reviewed: ReviewedTask) -> QuestionEvidence:
-    doubts = {
-        "none": ("the tests were never evaluated",),
-        "stale": ("the task changed after its evaluation",),
-    }
-    return QuestionEvidence((), doubts.get(reviewed.evaluation, ()))
-
-
-def _mentions(reviewed: ReviewedTask, target: TargetUnderTest) -> QuestionEvidence:
-    mentions = evidence_of_task.mentions(reviewed.view, target.implementation)
-    return QuestionEvidence((Exhibit.of("Mentions in other files", mentions[:12]),))
-
-
-def _findings(question: str, findings: Sequence[Finding]) -> QuestionEvidence:
-    lines, doubts = [], []
-    for finding in findings:
-        if finding.code.startswith(FINDINGS.get(question, ())):
-            lines.append(f"{finding.code} {finding.path}: {finding.message}")
-            if finding.severity is not Severity.NOTE:
-                doubts.append(f"{finding.code}: {finding.message}")
-    return QuestionEvidence((Exhibit("Findings", tuple(lines)),) if lines else (), tuple(doubts))
-
-
-_OF_IMPLEMENTATION: dict[str, Callable[[ReviewedTask, TargetUnderTest], QuestionEvidence]] = {
-    "instruction": _instruction,
-    "paper-section": _paper_section,
-    "core": _core,
-    "category": _category,
-    "tests": lambda reviewed, target: evidence_of_tests(reviewed.view, target),
-    "no-leak": _mentions,
-}
-_OF_TASK: dict[str, Callable[[ReviewedTask], QuestionEvidence]] = {
-    "core": _paper_and_code,
-    "tests": _evaluated,
-    "no-leak": lambda reviewed: QuestionEvidence((evidence_of_task.nearest(reviewed.view),)),
-    "environment": lambda reviewed: evidence_of_task.environment(reviewed.task, reviewed.view),
-    "licence": lambda reviewed: evidence_of_task.licence(reviewed.task, reviewed.view),
-}
-
-FINDINGS = {
-    "instruction": ("LMR6",),
-    "paper-section": ("LMR101", "LMR102", "LMR105", "LMR106"),
-    "core": ("LMR105", "LMR106", "LMR107"),
-    "category": ("LMR004",),
-    "tests": ("LMR5",),
-    "no-leak": ("LMR202", "LMR303", "LMR309", "LMR4"),
-    "environment": ("LMR20", "LMR21"),
-}
-"""Question → beginnings of the codes of the checks that speak to it."""
+    @property
+    def weak(self) -> bool:
+        return bool(self.doubts)

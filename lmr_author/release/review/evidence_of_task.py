@@ -18,11 +18,11 @@ from lmr_author.core.repo.tree import recognise_licence
 from lmr_author.core.task import UNIT_TEST, Implementation, Task, provenance
 from lmr_author.core.task.provenance import Provenance
 from lmr_author.core.texts import counted, listed
+from lmr_author.proof.contents import FileEntry, TaskContents, once
 from lmr_author.proof.leaks.statements import compare, of_function
 from lmr_author.proof.leaks.tree import solutions
-from lmr_author.proof.lookup import Pair
-from lmr_author.proof.view import FileEntry, TaskView, once
-from lmr_author.release.review.exhibits import Exhibit, QuestionEvidence
+from lmr_author.proof.targets import Pair
+from lmr_author.release.review.evidence import Evidence, QuestionEvidence
 from lmr_author.runtime.environment.base_images import released
 
 YEARS_NEWER = 2
@@ -36,44 +36,43 @@ _ALIKE = 0.05
 """Share of a golden's statements from which a function is worth a look."""
 
 
-def abstract_of(title: str, pages: Mapping[int, str]) -> Exhibit:
-    """Return the paper's title and its abstract."""
+def abstract_of(title: str, pages: Mapping[int, str]) -> Evidence:
     first = pages[min(pages)] if pages else ""
-    return Exhibit(f"Paper: {title or 'no title'}", prose=abstract(first) or "no abstract was found")
+    return Evidence(f"Paper: {title or 'no title'}", prose=abstract(first) or "no abstract was found")
 
 
 # The repository
 
 
 @once
-def mentions(view: TaskView, implementation: Implementation) -> tuple[str, ...]:
+def mentions(contents: TaskContents, implementation: Implementation) -> tuple[str, ...]:
     """Return the lines of other files that mention the function, as ``file:line``; of a method, its class."""
     name = implementation.class_name.rpartition(".")[2] or implementation.goal_function
     word = re.compile(rf"\b{re.escape(name)}\b")
     mentioned: list[str] = []
-    for path, entry in _other_files(view, ".py", ".md", ".ipynb"):
+    for path, entry in _other_files(contents, ".py", ".md", ".ipynb"):
         if path != implementation.goal_file:
-            lines = (view.text(view.path(entry)) or "").splitlines()
+            lines = (contents.text(contents.path(entry)) or "").splitlines()
             numbers = [number for number, line in enumerate(lines, 1) if word.search(line)]
             mentioned += [f"{path}:{number}" for number in numbers[:2]]
     return tuple(mentioned)
 
 
-def _other_files(view: TaskView, *suffixes: str) -> Iterator[tuple[str, FileEntry]]:
+def _other_files(contents: TaskContents, *suffixes: str) -> Iterator[tuple[str, FileEntry]]:
     """Yield those of the repository's first files that end in a suffix, without those of ``unit_test/``."""
-    for path, entry in islice(view.repository_files.items(), _MOST_FILES):
+    for path, entry in islice(contents.repository_files.items(), _MOST_FILES):
         if entry.suffix in suffixes and not path.startswith(f"{UNIT_TEST}/"):
             yield path, entry
 
 
-def nearest(view: TaskView) -> Exhibit:
+def nearest(contents: TaskContents) -> Evidence:
     """Return the functions of the agent's tree that are most like a golden; a paraphrase is among them."""
-    masked = {(target.goal_file, target.qualname) for target in view.implementations}
+    masked = {(target.goal_file, target.qualname) for target in contents.implementations}
     shares: list[tuple[float, str]] = []
-    for path, entry in _other_files(view, ".py"):
-        data = view.read_entry(entry) or b""
-        goldens = [solution.statements for solution in solutions(view) if solution.may_be_in(data)]
-        module = view.module(view.path(entry)) if goldens else None
+    for path, entry in _other_files(contents, ".py"):
+        data = contents.read_entry(entry) or b""
+        goldens = [solution.statements for solution in solutions(contents) if solution.may_be_in(data)]
+        module = contents.module(contents.path(entry)) if goldens else None
         for function in module.definitions if module else ():
             if isinstance(function.node, FunctionNode) and (path, function.qualname) not in masked:
                 statements = of_function(function.node)
@@ -81,7 +80,7 @@ def nearest(view: TaskView) -> Exhibit:
                 shares.append((share, f"{path}:{function.line} {function.qualname}"))
     closest = nlargest(_MOST_ALIKE, shares, key=itemgetter(0))
     lines = [f"{share:.0%} of a golden: {name}" for share, name in closest if share >= _ALIKE]
-    return Exhibit.of("Functions that are most like a golden", lines, "none is like one")
+    return Evidence.of("Functions that are most like a golden", lines, "none is like one")
 
 
 def names_used(files: Pair) -> set[str]:
@@ -105,10 +104,10 @@ def _goldens(files: Pair) -> list[ast.AST]:
     return [target.golden.node for target in files.targets if target.golden]
 
 
-def names_in(view: TaskView, path: str) -> set[str]:
+def names_in(contents: TaskContents, path: str) -> set[str]:
     """Return what a Python file of the repository defines: functions, classes, their methods, variables."""
-    entry = view.repository_files.get(path)
-    module = view.module(view.path(entry)) if entry else None
+    entry = contents.repository_files.get(path)
+    module = contents.module(contents.path(entry)) if entry else None
     if module is None:
         return set()
     names = {definition.name for definition in module.definitions}
@@ -118,20 +117,20 @@ def names_in(view: TaskView, path: str) -> set[str]:
     return names
 
 
-def changed_code(task: Task, view: TaskView) -> QuestionEvidence:
+def changed_code(task: Task, contents: TaskContents) -> QuestionEvidence:
     """Return how the code differs from what its authors published: a patch, or no published commit at all."""
     origin = provenance.load(task).repository
     if origin.own_code:
         line = "it lies beside the task's recipe: nothing shows that it is what the paper's authors published"
         return QuestionEvidence(
-            (Exhibit("Origin of the code", (line,)),), ("no published commit has this code",)
+            (Evidence("Origin of the code", (line,)),), ("no published commit has this code",)
         )
     if origin.patch is None:
         return QuestionEvidence(())
     title = f"Patch on commit {origin.commit[:12]}: {origin.patch.reason}"
-    text = view.text(task.patch_path)
-    exhibit = Exhibit(title, diff=text) if text else Exhibit(title, ("the patch is missing",))
-    return QuestionEvidence((exhibit,), (f"the authors' code is patched: {origin.patch.reason}",))
+    text = contents.text(task.patch_path)
+    piece = Evidence(title, diff=text) if text else Evidence(title, ("the patch is missing",))
+    return QuestionEvidence((piece,), (f"the authors' code is patched: {origin.patch.reason}",))
 
 
 # The environment
@@ -153,10 +152,10 @@ def _beside(day: date | None, year: int) -> str:
     return f"{counted(abs(after), 'year')} {'newer' if after > 0 else 'older'}" if after else "the same year"
 
 
-def environment(task: Task, view: TaskView) -> QuestionEvidence:
+def environment(task: Task, contents: TaskContents) -> QuestionEvidence:
     """Return the environment's versions with their dates beside the paper's year."""
-    origin, year = provenance.load(task), view.info.year or 0
-    dockerfile, lock = view.text(task.dockerfile) or "", view.text(task.lock) or ""
+    origin, year = provenance.load(task), contents.info.year or 0
+    dockerfile, lock = contents.text(task.dockerfile) or "", contents.text(task.lock) or ""
     parts = _versions(origin, dockerfile, lock)
     rows = [("", "version", "date", "beside the paper"), ("paper", "", str(year or "unknown"), "")]
     rows += [(name, version, str(day or "unknown"), _beside(day, year)) for name, version, day in parts]
@@ -169,8 +168,8 @@ def environment(task: Task, view: TaskView) -> QuestionEvidence:
         f"locked: {listed(_PIN.findall(lock), 30) or 'nothing'}",
         f"Dockerfile: {'; '.join(_BASE_IMAGE.findall(dockerfile)[:3]) or 'no base image'}",
     )
-    exhibits = Exhibit("Versions", table=tuple(rows)), Exhibit("Packages", packages)
-    return QuestionEvidence(exhibits, tuple(_doubts(parts, year, origin.paper.year)))
+    pieces = Evidence("Versions", table=tuple(rows)), Evidence("Packages", packages)
+    return QuestionEvidence(pieces, tuple(_doubts(parts, year, origin.paper.year)))
 
 
 def _doubts(parts: Sequence[DatedVersion], year: int, recorded: int | None) -> Iterator[str]:
@@ -210,11 +209,11 @@ def _day(moment: str) -> date | None:
 # The licence
 
 
-def licence(task: Task, view: TaskView) -> QuestionEvidence:
+def licence(task: Task, contents: TaskContents) -> QuestionEvidence:
     """Return what info.json, the licence's file and the clone's record say of the licence, and the file's beginning."""
-    origin, stated = provenance.load(task).repository, view.info.license or ""
-    spdx, name = recognise_licence(view.repository) if view.repository else ("", "")
-    text = view.text(view.repository / name) if view.repository and name else None
+    origin, stated = provenance.load(task).repository, contents.info.license or ""
+    spdx, name = recognise_licence(contents.repository) if contents.repository else ("", "")
+    text = contents.text(contents.repository / name) if contents.repository and name else None
     sources = {"info.json": stated, name or "licence file": spdx, "when it was cloned": origin.license}
     rows = [("says", "licence")]
     rows += [(source, value or "not recognised") for source, value in sources.items()]
@@ -226,5 +225,5 @@ def licence(task: Task, view: TaskView) -> QuestionEvidence:
     elif {stated, origin.license or spdx} != {spdx}:
         doubts.append("; ".join(f"{source} says {value or 'nothing'}" for source, value in sources.items()))
     head = filter(None, map(str.strip, (text or "").splitlines()))
-    begin = Exhibit.of(f"{name or 'Licence file'} begins", islice(head, 6), "there is none")
-    return QuestionEvidence((Exhibit("Licence, by source", table=tuple(rows)), begin), tuple(doubts))
+    begin = Evidence.of(f"{name or 'Licence file'} begins", islice(head, 6), "there is none")
+    return QuestionEvidence((Evidence("Licence, by source", table=tuple(rows)), begin), tuple(doubts))

@@ -12,9 +12,9 @@ from lmr_author.core.task.evaluation import GateDetail, GateStatus
 from lmr_author.core.task.mutation import Judgement, MutationScore
 from lmr_author.core.task.recording import Case, Recording
 from lmr_author.core.texts import counted, listed
-from lmr_author.proof.lookup import unit_test_path
-from lmr_author.proof.view import TaskView
-from lmr_author.release.review.exhibits import CodeLine, Exhibit, QuestionEvidence
+from lmr_author.proof.contents import TaskContents
+from lmr_author.proof.targets import unit_test_path
+from lmr_author.release.review.evidence import CodeLine, Evidence, QuestionEvidence
 from lmr_author.release.review.outcomes import empty_outcomes, outcome_doubts
 from lmr_author.release.review.under_test import TargetUnderTest
 
@@ -22,24 +22,24 @@ _ARRAY = re.compile(r"(.*?)(\[[\d, ]*\])(, requires grad)?")
 """An array as the recorder describes it: ``tensor float32[4, 8], requires grad``."""
 
 
-def evidence_of_tests(view: TaskView, target: TargetUnderTest) -> QuestionEvidence:
+def evidence_of_tests(contents: TaskContents, target: TargetUnderTest) -> QuestionEvidence:
     """Return the cases by what differs, the golden's lines that they leave open, survivors, accepted mutants."""
     if target.recording is None:
-        exhibits = [_own_test(view, target)]
+        pieces = [_own_test(contents, target)]
     else:
-        exhibits = [*_cases(target.recording), _open_lines(target)]
+        pieces = [*_cases(target.recording), _open_lines(target)]
         if table := tolerances(target):
-            exhibits.insert(1, Exhibit("How results are compared (everything else: exactly)", table=table))
-    exhibits += [*_mutants(target), *_challenged(target)]
+            pieces.insert(1, Evidence("How results are compared (everything else: exactly)", table=table))
+    pieces += [*_mutants(target), *_challenged(target)]
     doubts = list(_doubts(target))
     if target.recording is not None:
-        folder = view.task.recording(view.info, target.implementation.index)
+        folder = contents.task.recording(contents.info, target.implementation.index)
         empty = empty_outcomes(folder, target.recording)
         doubts += outcome_doubts(empty, target.recording.cases)
         if empty:
             lines = tuple(f"{name} expects {what}" for name, what in empty.items())
-            exhibits.append(Exhibit("Outcomes that show little", lines))
-    return QuestionEvidence(tuple(exhibits), tuple(doubts))
+            pieces.append(Evidence("Outcomes that show little", lines))
+    return QuestionEvidence(tuple(pieces), tuple(doubts))
 
 
 def _doubts(target: TargetUnderTest) -> Iterator[str]:
@@ -66,19 +66,19 @@ def _doubts(target: TargetUnderTest) -> Iterator[str]:
             yield f"the {challenger.kind.value} {challenger.name} {challenger.in_words}"
 
 
-def _own_test(view: TaskView, target: TargetUnderTest) -> Exhibit:
-    lines = (view.text(unit_test_path(view, target.implementation)) or "").splitlines()
+def _own_test(contents: TaskContents, target: TargetUnderTest) -> Evidence:
+    lines = (contents.text(unit_test_path(contents, target.implementation)) or "").splitlines()
     title = "Test, written by hand" if lines else "There is no test"
-    return Exhibit(title, code=tuple(CodeLine(number, text) for number, text in enumerate(lines, 1)))
+    return Evidence(title, code=tuple(CodeLine(number, text) for number, text in enumerate(lines, 1)))
 
 
-def _cases(recording: Recording) -> Iterator[Exhibit]:
+def _cases(recording: Recording) -> Iterator[Evidence]:
     cases = recording.cases
     table = (("", *(case.name for case in cases)), *differences(cases))
     numbers = f"{counted(len(cases), 'case')} of {counted(recording.calls, 'call')}"
-    yield Exhibit("Cases by what differs", (f"{numbers}: {' '.join(recording.command)}",), table=table)
+    yield Evidence("Cases by what differs", (f"{numbers}: {' '.join(recording.command)}",), table=table)
     if adds := [f"{case.name}: {case.adds}" for case in cases if case.adds]:
-        yield Exhibit("Each case adds", tuple(adds))
+        yield Evidence("Each case adds", tuple(adds))
 
 
 def tolerances(target: TargetUnderTest) -> tuple[tuple[str, ...], ...]:
@@ -121,14 +121,14 @@ def _shapes_alone(row: tuple[str, ...]) -> tuple[str, ...]:
     return (f"{name}: {kinds.pop()}", *shapes) if len(kinds) == 1 else row
 
 
-def _open_lines(target: TargetUnderTest) -> Exhibit:
+def _open_lines(target: TargetUnderTest) -> Evidence:
     marked = tuple(line for line in target.lines if line.mark)
     if marked:
-        return Exhibit("Golden lines that no case reaches, or whose condition always holds", code=marked)
-    return Exhibit.of("Golden lines that no case reaches", ())
+        return Evidence("Golden lines that no case reaches, or whose condition always holds", code=marked)
+    return Evidence.of("Golden lines that no case reaches", ())
 
 
-def _challenged(target: TargetUnderTest) -> Iterator[Exhibit]:
+def _challenged(target: TargetUnderTest) -> Iterator[Evidence]:
     """Yield how all misreadings and rewrites ended, then what was accepted (who, when, why) or is equal."""
     lines = []
     for challenger in target.challengers:
@@ -139,25 +139,25 @@ def _challenged(target: TargetUnderTest) -> Iterator[Exhibit]:
         said = (f"{challenger.kind.value} {challenger.name} {challenger.in_words}", challenger.about, differs)
         lines.append("; ".join(filter(None, (*said, challenger.reason))))
     if lines:
-        yield Exhibit("Misreadings have to fail, rewrites to pass", tuple(lines))
+        yield Evidence("Misreadings have to fail, rewrites to pass", tuple(lines))
     for challenger in target.challengers:
         accepted, missing = challenger.accepted, challenger.missing
         if accepted and challenger.settled:
             yield _accepted(f"Accepted: {challenger.name}", accepted)
         elif missing and missing.diff:
-            yield Exhibit(f"Equal on every recorded call: {challenger.name}", diff=missing.diff)
+            yield Evidence(f"Equal on every recorded call: {challenger.name}", diff=missing.diff)
 
 
-def _mutants(target: TargetUnderTest) -> Iterator[Exhibit]:
+def _mutants(target: TargetUnderTest) -> Iterator[Evidence]:
     mutants = target.mutants or GateDetail()
     if mutants.made:
-        yield Exhibit("Mutants", (mutants.score.text,))
+        yield Evidence("Mutants", (mutants.score.text,))
     accepted = {survivor.id for survivor in mutants.survivors if survivor.accepted}
     for survivor in mutants.survivors:
         if survivor.accepted:
             continue
         title = f"Survives: {survivor.id}, line {survivor.line}, {survivor.operator}"
-        yield Exhibit(title, tuple(filter(None, [survivor.why])), diff=survivor.diff)
+        yield Evidence(title, tuple(filter(None, [survivor.why])), diff=survivor.diff)
     for mutant in target.accepted:
         title = (
             "Accepted as equivalent"
@@ -167,6 +167,6 @@ def _mutants(target: TargetUnderTest) -> Iterator[Exhibit]:
         yield _accepted(f"{title}: {mutant.id}", mutant, mutant.diff)
 
 
-def _accepted(title: str, acceptance: Acceptance | EquivalentMutant, diff: str = "") -> Exhibit:
+def _accepted(title: str, acceptance: Acceptance | EquivalentMutant, diff: str = "") -> Evidence:
     by = f"by {acceptance.by or 'nobody named'}, {acceptance.date}"
-    return Exhibit(f"{title}, {by}", (f"reason: {acceptance.reason}",), diff=diff)
+    return Evidence(f"{title}, {by}", (f"reason: {acceptance.reason}",), diff=diff)

@@ -30,8 +30,8 @@ from lmr_author.proof.validation.run import checked
 from lmr_author.release.review import checklist
 from lmr_author.release.review.agreement import Agreement, agreement
 from lmr_author.release.review.checklist import Checklist
-from lmr_author.release.review.evidence import evidence_of
-from lmr_author.release.review.standing import Standing, checklist_for, standing_of
+from lmr_author.release.review.evidence_of_questions import evidence_of
+from lmr_author.release.review.review_status import ReviewStatus, checklist_for, review_status
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,13 @@ class ReviewResult:
     """The review of one task; answers by person and item, as far as they were given blind and may be shown."""
 
     task: str
-    standing: Standing
+    status: ReviewStatus
     answers: Mapping[str, Mapping[str, str]]
 
     @property
     def agreement(self) -> Agreement | None:
         """The agreement of the answers; None while reviews are missing."""
-        return agreement(self.answers) if self.standing.open else None
+        return agreement(self.answers) if self.status.open else None
 
 
 @changes_task
@@ -75,7 +75,7 @@ def save_review(
         created=_now(),
         content_digest=digest,
         checklist=asked.name,
-        blind=not standing_of(task, asked, digest).open,
+        blind=not review_status(task, asked, digest).open,
         items=items,
         signed_off=all(entry.signs_off for entry in items),
     )
@@ -92,10 +92,10 @@ def earlier_review(task: Task, reviewer: str) -> Review | None:
 
 
 def result_of(task: Task, path: Path | None = None) -> ReviewResult:
-    """Return the standing of a task's review, with the answers when all reviews are in."""
+    """Return the review status of a task, with the answers when all reviews are in."""
     asked, digest = checklist_for(task, path), reviewed_digest(task)
-    standing = standing_of(task, asked, digest)
-    return ReviewResult(task.name, standing, _blind_answers(task, asked, digest) if standing.open else {})
+    status = review_status(task, asked, digest)
+    return ReviewResult(task.name, status, _blind_answers(task, asked, digest) if status.open else {})
 
 
 def overall_agreement(results: Sequence[ReviewResult]) -> Agreement:
@@ -110,8 +110,8 @@ def overall_agreement(results: Sequence[ReviewResult]) -> Agreement:
 @changes_task
 def adjudicate(
     task: Task, item: str, answer: str, reason: str, by: str, checklist: Path | None = None
-) -> Standing:
-    """Decide an item on which the reviewers disagree, in place of an earlier decision; return the new standing.
+) -> ReviewStatus:
+    """Decide an item on which the reviewers disagree, in place of an earlier decision; return the new status.
 
     Raises UsageError: reviews are missing, no such item, no reason; LmrError: the stored decisions are damaged.
     """
@@ -119,10 +119,10 @@ def adjudicate(
     names = [question.id for question in asked.questions]
     if item not in names:
         raise UsageError(f"unknown checklist item {item!r}", "items: " + ", ".join(names))
-    standing = standing_of(task, asked, digest)
-    if not standing.open:
+    status = review_status(task, asked, digest)
+    if not status.open:
         raise UsageError(
-            f"{task.name}: {standing.missing} more reviews are needed before anything can be decided",
+            f"{task.name}: {status.missing} more reviews are needed before anything can be decided",
             "reviews stay blind until all are in",
         )
     path_of_reviewer(task.reviews_folder, by)
@@ -139,7 +139,7 @@ def adjudicate(
     ]
     new = Decision(item, answer, reason.strip(), by, _now(), digest)  # type: ignore[arg-type]
     replace(stored, decisions=(*others, new)).write(path)
-    return standing_of(task, asked, digest)
+    return review_status(task, asked, digest)
 
 
 def find_waiting(tasks: Sequence[Task], reviewer: str, path: Path | None = None) -> list[Task]:
@@ -149,14 +149,14 @@ def find_waiting(tasks: Sequence[Task], reviewer: str, path: Path | None = None)
         try:
             task.load()
             state = State.of(task)
-            standing = standing_of(task, checklist_for(task, path), state.reviewed)
+            status = review_status(task, checklist_for(task, path), state.reviewed)
         except LmrError:
             continue
         evaluation = evaluations.load(task)
         if evaluation is None or not evaluation.is_of(state):
             continue
         ready = evaluation.passed or evaluation.needs_approval
-        if ready and not standing.open and reviewer not in standing.reviewers:
+        if ready and not status.open and reviewer not in status.reviewers:
             waiting.append(task)
     return waiting
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from lmr_author.authoring.suggesting.paper import identifier_terms, stem, text_terms
 from lmr_author.core.code import FunctionNode
-from lmr_author.proof.lookup import parts, statements
+from lmr_author.proof.targets import parts, statements
 
 # Measured on the instructions of ten starter targets (at most 0.21 of the statements) and twenty targets of the recipes
 # (0.43, but for 0.61 and 1.0), and on six that give a function away statement by statement: 0.52 to 0.85.

@@ -17,11 +17,11 @@ from lmr_author.core.task.challenge import Challenge, Challenger
 from lmr_author.core.task.equivalents import EquivalentMutant
 from lmr_author.core.task.evaluation import MUTANTS_DIE, GateDetail
 from lmr_author.core.task.recording import Coverage, Recording
-from lmr_author.proof.lookup import Pair, function_of, pair
-from lmr_author.proof.view import TaskView
-from lmr_author.release.review.cited import Cited, cite
-from lmr_author.release.review.exhibits import CodeLine, LineMark
-from lmr_author.release.review.standing import proof_of
+from lmr_author.proof.contents import TaskContents
+from lmr_author.proof.targets import Pair, function_of, pair
+from lmr_author.release.review.cited import Citation, cite
+from lmr_author.release.review.evidence import CodeLine, LineMark
+from lmr_author.release.review.review_status import proof_of
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class TargetUnderTest:
 
     implementation: Implementation
     files: Pair
-    cited: Cited
+    cited: Citation
     lines: tuple[CodeLine, ...]
     words: FunctionWords | None
     recording: Recording | None
@@ -51,7 +51,6 @@ class TargetUnderTest:
 
     @property
     def goldens(self) -> list[code.FunctionNode]:
-        """The goldens of its targets, as far as they can be read."""
         found: list[code.FunctionNode] = []
         for target in self.files.targets:
             if (node := function_of(target.golden)) is not None:
@@ -72,7 +71,7 @@ class ReviewedTask:
     """A task under review; ``evaluation`` is ``"none"``, ``"stale"`` or ``"current"``."""
 
     task: Task
-    view: TaskView
+    contents: TaskContents
     pages: Mapping[int, str]
     targets: tuple[TargetUnderTest, ...]
     evaluation: str
@@ -81,7 +80,7 @@ class ReviewedTask:
 
 def read_task(task: Task) -> ReviewedTask:
     """Read a task for its review. Raises LmrError only when ``info.json`` cannot be read."""
-    info, view = task.load(), TaskView(task)
+    info, contents = task.load(), TaskContents(task)
     try:
         pages = PaperText.from_json(files.read_object_or_empty(task.paper_json(info))).pages
     except LmrError:
@@ -93,27 +92,27 @@ def read_task(task: Task) -> ReviewedTask:
     gates = evaluation.gates if evaluation else ()
     challenged = challenge.load(task)
     targets = tuple(
-        _read_target(task, view, implementation, gates, pages, challenged)
-        for implementation in view.implementations
+        _read_target(task, contents, implementation, gates, pages, challenged)
+        for implementation in contents.implementations
     )
-    return ReviewedTask(task, view, pages, targets, state, challenged)
+    return ReviewedTask(task, contents, pages, targets, state, challenged)
 
 
 def _read_target(
     task: Task,
-    view: TaskView,
+    contents: TaskContents,
     implementation: Implementation,
     gates: Iterable[GateResult],
     pages: Mapping[int, str],
     challenged: Challenge | None,
 ) -> TargetUnderTest:
     own = tuple(gate for gate in gates if gate.implementation == implementation.index)
-    both, problems = pair(view, implementation), []
+    both, problems = pair(contents, implementation), []
     recording: Recording | None = None
     compared: tuple[ComparedPart, ...] = ()
     accepted: tuple[EquivalentMutant, ...] = ()
     try:
-        folder = task.recording(view.info, implementation.index)
+        folder = task.recording(contents.info, implementation.index)
         if recording := recorded.load(folder):
             compared = compared_parts(folder, recording)
     except LmrError as error:
@@ -127,7 +126,7 @@ def _read_target(
     words = words_of(golden[0]) if golden else None
     cited = cite(implementation.instruction, pages)
     challengers: tuple[Challenger, ...] = ()
-    if challenged is not None and implementation.index not in challenged.stale(task, view.info):
+    if challenged is not None and implementation.index not in challenged.stale(task, contents.info):
         challengers = challenged.of(implementation.index)
     return TargetUnderTest(
         implementation,

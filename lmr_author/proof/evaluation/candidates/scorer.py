@@ -27,7 +27,7 @@ from lmr_author.proof.evaluation.candidates.reply import Invalid
 from lmr_author.proof.evaluation.candidates.results import CandidateResult
 from lmr_author.proof.evaluation.judges import Judge, RecordingJudge, ScriptJudge
 from lmr_author.proof.evaluation.verdict import Outcome
-from lmr_author.proof.lookup import Resolved, resolve
+from lmr_author.proof.targets import MaskedFunctions, masked_functions
 from lmr_author.runtime.environment.build import ask_inventory
 from lmr_author.runtime.environment.where import DOCKER, HERE, Where, prepare
 from lmr_author.runtime.sandbox.base import Limits, Sandbox
@@ -192,8 +192,8 @@ class TaskScorer:
         self.environment: Mapping[str, Any] = {"kind": options.where.kind}
         self._say = say
         self.info: TaskInfo
-        resolved: tuple[Resolved, ...]
-        self.info, resolved = resolve(task)
+        resolved: tuple[MaskedFunctions, ...]
+        self.info, resolved = masked_functions(task)
         self._resolved = {intended.implementation.index: intended for intended in resolved}
         self._stack = ExitStack()
         self._sandbox: Sandbox | None = None

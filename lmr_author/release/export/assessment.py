@@ -19,20 +19,16 @@ from lmr_author.core.task import (
     GateStatus,
     State,
     Task,
-    accepted,
-    challenge,
     evaluation,
     provenance,
 )
 from lmr_author.core.task import recording as recorded
-from lmr_author.core.task.challenge import Kind, Standing
-from lmr_author.core.task.equivalents import EquivalentMutants
 from lmr_author.core.task.evaluation import MUTANTS_DIE
 from lmr_author.core.task.mutation import MutationScore
 from lmr_author.core.task.recording import Recording
 from lmr_author.core.texts import counted, listed
 from lmr_author.release.recipes import made
-from lmr_author.release.review.standing import ACCEPTED, proof_of, standing_of
+from lmr_author.release.review.review_status import ACCEPTED, proof_of, review_status
 
 ASSESSMENT = "assessment.yaml"
 LEAKS = "LMR4"
@@ -51,7 +47,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class TaskEvidence:
     """What the records of one task show.
 
     Attributes:
@@ -59,14 +55,10 @@ class Evidence:
         recordings: of its implementations.
         functions: number of its implementations.
         leaks: findings about leaks that nobody accepted.
-        accepted_findings, accepted_mutants: number of those that a person accepted, with a reason.
         signed: reviewers accepted it.
         pinned: its packages and its base image have exact versions.
         license: of the repository; "" for none known.
         remade: it was made from a recipe.
-        answers: answers of its recipe that got the verdict that was known before, and how many there are.
-        misreadings: misreadings of its challenge that fail, and how many there are.
-        rewrites: rewrites of its challenge that pass, and how many there are.
     """
 
     task: str
@@ -74,18 +66,12 @@ class Evidence:
     recordings: tuple[Recording, ...]
     functions: int
     leaks: int
-    accepted_findings: int
-    accepted_mutants: int
     signed: bool
     pinned: bool
     license: str
     remade: bool
-    answers: tuple[int, int]
-    misreadings: tuple[int, int]
-    rewrites: tuple[int, int]
 
     def holds(self, *gates: str) -> bool:
-        """True where each implementation passes these gates."""
         results = [gate for gate in self.proof.gates if gate.gate in gates] if self.proof else []
         passed = [gate for gate in results if gate.status is GateStatus.PASSED]
         return len(passed) == len(results) == self.functions * len(gates)
@@ -101,10 +87,10 @@ class Evidence:
 
 
 Score = tuple[bool, str]
-Set = Sequence[Evidence]
+Set = Sequence[TaskEvidence]
 
 
-def gather(task: Task, findings: Sequence[Finding]) -> Evidence:
+def gather(task: Task, findings: Sequence[Finding]) -> TaskEvidence:
     """Read a task's records. ``findings``: what `validate` finds. Raises LmrError for an unreadable ``info.json``."""
     info = task.load()
     state = State.of(task)
@@ -114,25 +100,16 @@ def gather(task: Task, findings: Sequence[Finding]) -> Evidence:
         recording = recorded.load(task.recording(info, implementation.index))
         if recording is not None:
             recordings.append(recording)
-    equivalent = EquivalentMutants.read_if_valid(task.equivalent_mutants_path)
-    origin = made.load(made.path_of(task))
-    standing, challenged = challenge.standing(task, info)
-    current = challenged if standing in (Standing.OPEN, Standing.HELD) else None
-    return Evidence(
+    return TaskEvidence(
         task=task.name,
         proof=proof if proof and proof.is_of(state) else None,
         recordings=tuple(recordings),
         functions=len(info.implementations),
         leaks=sum(finding.code.startswith(LEAKS) for finding in findings),
-        accepted_findings=len(accepted.load(task)),
-        accepted_mutants=len(equivalent.accepted) if equivalent else 0,
-        signed=standing_of(task, None, state.reviewed).state == ACCEPTED,
+        signed=review_status(task, None, state.reviewed).state == ACCEPTED,
         pinned=task.lock.is_file() and bool(provenance.load(task).environment.base_image.reference),
         license=info.license,
-        remade=bool(origin.content),
-        answers=(sum(answer.right for answer in origin.answers), len(origin.answers)),
-        misreadings=current.count(Kind.MISREADING) if current else (0, 0),
-        rewrites=current.count(Kind.REWRITE) if current else (0, 0),
+        remade=bool(made.load(made.path_of(task)).content),
     )
 
 
@@ -165,7 +142,7 @@ def _entries() -> list[dict[str, str]]:
     return list(tomllib.loads(text)["item"])
 
 
-def _in_every(words: str, holds: Callable[[Evidence], bool]) -> Callable[[Set], Score]:
+def _in_every(words: str, holds: Callable[[TaskEvidence], bool]) -> Callable[[Set], Score]:
     """Return what scores whether something holds for every task, and names those for which it does not."""
 
     def score(tasks: Set) -> Score:
@@ -176,7 +153,7 @@ def _in_every(words: str, holds: Callable[[Evidence], bool]) -> Callable[[Set], 
     return score
 
 
-def _golden_passes(task: Evidence) -> bool:
+def _golden_passes(task: TaskEvidence) -> bool:
     return task.holds("golden-passes")
 
 
@@ -187,26 +164,17 @@ def _verified(tasks: Set) -> Score:
 
 
 def _measured(tasks: Set) -> Score:
-    reasons = [_mutants(tasks).text]
-    for figures, words in (
-        ([task.answers for task in tasks], "answers of recipes got the verdict that was known before"),
-        ([task.misreadings for task in tasks], "misreadings of challenges fail"),
-        ([task.rewrites for task in tasks], "rewrites of challenges pass"),
-    ):
-        answers = sum(count for _, count in figures)
-        if answers:
-            reasons.append(f"{sum(right for right, _ in figures)} of {answers} {words}")
-    return all(task.holds(MUTANTS_DIE) for task in tasks), "; ".join(reasons)
+    return all(task.holds(MUTANTS_DIE) for task in tasks), _mutants(tasks)
 
 
-def _mutants(tasks: Set) -> MutationScore:
-    return MutationScore.total(evaluation.mutation_score(task.proof.gates) for task in tasks if task.proof)
+def _measured_flaws(tasks: Set) -> Score:
+    return all(task.proof is not None for task in tasks), f"survivors: {_mutants(tasks)}"
 
 
-def _sensitive(tasks: Set) -> Score:
-    words = "constant results fail, and so do enough mutants, with at most a tenth accepted or reviewers' approval,"
-    shown, reason = _in_every(words, lambda task: task.holds("trivial-fails", MUTANTS_DIE))(tasks)
-    return shown, f"{reason}; {_mutants(tasks).text}"
+def _mutants(tasks: Set) -> str:
+    return MutationScore.total(
+        evaluation.mutation_score(task.proof.gates) for task in tasks if task.proof
+    ).text
 
 
 def _edges(tasks: Set) -> Score:
@@ -245,24 +213,15 @@ def _apart(tasks: Set) -> Score:
     return alone, f"{reason}; agents get neither test, golden nor expected values"
 
 
-def _flaws(tasks: Set) -> Score:
-    findings = sum(task.accepted_findings for task in tasks)
-    mutants = sum(task.accepted_mutants for task in tasks)
-    reason = f"accepted, each with a reason: {counted(findings, 'finding')}, {counted(mutants, 'mutant')}"
-    return all(task.proof is not None for task in tasks), reason
-
-
-def _measured_flaws(tasks: Set) -> Score:
-    proven, reason = _in_every("survivors are listed", lambda task: task.proof is not None)(tasks)
-    return proven, f"{_mutants(tasks).text}; {reason}"
-
-
 _SCORES: dict[str, Callable[[Set], Score]] = {
     "O.d.1": _verified,
     "O.d.2": _measured,
     "O.e.1": _edges,
     "O.e.2": _in_every("cases differ in types, shapes or lengths", lambda task: task.is_varied),
-    "O.e.3": _sensitive,
+    "O.e.3": _in_every(
+        "constant results fail, and so do enough mutants, with at most a tenth accepted or reviewers' approval,",
+        lambda task: task.holds("trivial-fails", MUTANTS_DIE),
+    ),
     "O.f.2": _exercised,
     "O.f.3": _in_every("repeated runs of the golden agree", _golden_passes),
     "T.1": _in_every("packages and base image have exact versions", lambda task: task.pinned),
@@ -287,7 +246,7 @@ _SCORES: dict[str, Callable[[Set], Score]] = {
         f"lmr-author {__version__} makes, proves and judges the tasks; also for Harbor and Inspect AI",
     ),
     "R.4": _in_every("a recipe makes the task again", lambda task: task.remade),
-    "R.7": _flaws,
+    "R.7": _in_every("what people accepted is listed with reasons", lambda task: task.proof is not None),
     "R.9": _measured_flaws,
     "R.13": _in_every(
         "the masked code and trivial answers were run, and fail",

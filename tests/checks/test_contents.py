@@ -12,25 +12,25 @@ from lmr_author.core import resources
 from lmr_author.core.code import Module
 from lmr_author.core.task import Task
 from lmr_author.proof.checks.unit_test_code import read_test
+from lmr_author.proof.contents import TaskContents
 from lmr_author.proof.validation.run import validate
-from lmr_author.proof.view import TaskView
 from tests import example
 from tests.checks.cases import named
 
 
 @pytest.fixture
-def view(tmp_path: Path) -> TaskView:
+def view(tmp_path: Path) -> TaskContents:
     task = example.write(tmp_path / "tasks")
     (tmp_path / "secret.txt").write_text("outside\n")
     (task.root / "shown").symlink_to("margin-ranking")
     (task.root / "out").symlink_to(tmp_path)
     (task.root / "nowhere").symlink_to("gone")
     os.mkfifo(task.root / "pipe")
-    return TaskView(task)
+    return TaskContents(task)
 
 
 @pytest.mark.parametrize("path", ["margin-ranking/LICENSE", "shown/LICENSE", "margin-ranking/../Dockerfile"])
-def test_files_and_links_to_them_are_read(view: TaskView, path: str) -> None:
+def test_files_and_links_to_them_are_read(view: TaskContents, path: str) -> None:
     assert view.is_file(view.task.root / path)
     assert view.read_bytes(view.task.root / path)
 
@@ -38,7 +38,7 @@ def test_files_and_links_to_them_are_read(view: TaskView, path: str) -> None:
 @pytest.mark.parametrize(
     "path", ["out/secret.txt", "../../secret.txt", "pipe", "nowhere", "absent", "x" * 300]
 )
-def test_nothing_else_is_read(view: TaskView, path: str) -> None:
+def test_nothing_else_is_read(view: TaskContents, path: str) -> None:
     assert not view.is_file(view.task.root / path)
     assert view.read_bytes(view.task.root / path) is None
 
@@ -88,5 +88,5 @@ def test_a_support_file_that_is_known_is_not_parsed(tmp_path: Path, monkeypatch:
     for text, is_known in ((resources.support_file(), True), ("def check(): ...\n", False)):
         test.with_name("lmr_support.py").write_text(text)
         parsed.clear()
-        assert read_test(TaskView(task), info.implementations[0]) is not None
+        assert read_test(TaskContents(task), info.implementations[0]) is not None
         assert any(name.endswith("lmr_support.py") for name in parsed) != is_known, parsed

@@ -10,7 +10,7 @@ from lmr_author.cli import ui
 from lmr_author.core.texts import counted, shortened
 
 if TYPE_CHECKING:
-    from lmr_author.release.review.exhibits import CodeLine, Exhibit, QuestionEvidence
+    from lmr_author.release.review.evidence import CodeLine, Evidence, QuestionEvidence
 
 MOST_CODE, MOST_PROSE, MOST_LINES, MOST_ROWS = 60, 2400, 14, 16
 """Lines of code, characters of a paper, facts, and rows of a table that one piece of evidence takes at most."""
@@ -23,28 +23,27 @@ _FORMULA = re.compile(r" [=≤≥] |\(\d{1,3}\)\s*$")
 
 
 def show_evidence(evidence: QuestionEvidence) -> None:
-    """Print all evidence for a question, then why it is weak."""
     changes = 0
-    for exhibit in evidence.exhibits:
-        changes += bool(exhibit.diff)
-        if not exhibit.diff or changes <= MOST_DIFFS:
-            _show(exhibit)
+    for piece in evidence.pieces:
+        changes += bool(piece.diff)
+        if not piece.diff or changes <= MOST_DIFFS:
+            _show(piece)
     _rest(changes - MOST_DIFFS, "mutant")
     for doubt in evidence.doubts:
         ui.say(doubt, "weak:", "bold yellow", indent=2, hang=8)
 
 
-def _show(exhibit: Exhibit) -> None:
-    ui.say(exhibit.title, tone="bold cyan", indent=2)
-    for line in exhibit.lines[:MOST_LINES]:
+def _show(piece: Evidence) -> None:
+    ui.say(piece.title, tone="bold cyan", indent=2)
+    for line in piece.lines[:MOST_LINES]:
         ui.say(line, indent=4)
-    _rest(len(exhibit.lines) - MOST_LINES, "line")
-    if exhibit.prose:
-        _prose(exhibit.prose)
-    _code(exhibit.code)
-    _table(exhibit.table)
-    if exhibit.diff:
-        ui.diff(exhibit.diff.splitlines(), indent=4)
+    _rest(len(piece.lines) - MOST_LINES, "line")
+    if piece.prose:
+        _prose(piece.prose)
+    _code(piece.code)
+    _table(piece.table)
+    if piece.diff:
+        ui.diff(piece.diff.splitlines(), indent=4)
 
 
 def _rest(number: int, noun: str) -> None:

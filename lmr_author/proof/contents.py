@@ -1,4 +1,4 @@
-"""A task as checks read it: once, total (a broken task has empty parts), and never outside of its folder."""
+"""What one run shares of a task: its files, listed, read and parsed once, and never one outside of its folder."""
 
 from __future__ import annotations
 
@@ -29,8 +29,6 @@ recursion, in Python's own library too, ends at Python's limit."""
 TOO_DEEP = "it is too deeply nested"
 MAX_IMPLEMENTATIONS = 100
 """Further ones are skipped: no paper has so many, and each is compared with all the others."""
-NO_REPOSITORY = frozenset({"golden_files", "authoring", ".git", "__pycache__", "unit_test"})
-"""Folders of a task that are never the repository."""
 _HOLLOW = frozenset({".git", ".gitkeep", ".gitmodules", ".DS_Store"})
 """Files that an empty repository can hold: a submodule's link, a placeholder."""
 
@@ -40,11 +38,11 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def once(make: Callable[Concatenate[TaskView, P], T]) -> Callable[Concatenate[TaskView, P], T]:
+def once(make: Callable[Concatenate[TaskContents, P], T]) -> Callable[Concatenate[TaskContents, P], T]:
     """Make a function compute its result once for each task, and each path, name or object that it is called with."""
 
     @functools.wraps(make)
-    def remembered(task: TaskView, /, *args: P.args, **kwargs: P.kwargs) -> T:
+    def remembered(task: TaskContents, /, *args: P.args, **kwargs: P.kwargs) -> T:
         key = (make, *(value if isinstance(value, str | Path) else id(value) for value in args))
         if key not in task.memo:  # the arguments are kept: the id of an object that is gone may be another's
             task.memo[key] = args, make(task, *args, **kwargs)
@@ -131,8 +129,8 @@ def deep_line(tree: ast.AST) -> int:
     return min((line for _, line in level), default=0)
 
 
-class TaskView:
-    """A task, read lazily and cached.
+class TaskContents:
+    """The files of a task, read lazily and cached. A broken task has empty parts.
 
     Symbolic links are followed only when they end inside of the task, and special files are never opened.
     """
@@ -239,7 +237,7 @@ class TaskView:
 
     @cached_property
     def info(self) -> TaskInfo:
-        """Return ``info.json`` read leniently; empty when there is none."""
+        """Return ``info.json`` as :class:`Task` reads it; empty when there is none."""
         return TaskInfo.from_json(self.raw or {})
 
     @property
@@ -257,37 +255,30 @@ class TaskView:
         return [(position, implementation, entry) for (position, entry), implementation in both]
 
     def pointer(self, implementation: Implementation, key: str = "") -> str:
-        for position, other, _ in self.numbered:
+        position, _ = self._entry(implementation)
+        return f"/implementations/{position}" + (f"/{key}" if key else "")
+
+    def written(self, implementation: Implementation, key: str) -> str:
+        """Return a text of an implementation as ``info.json`` spells it; "" for none."""
+        value = self._entry(implementation)[1].get(key)
+        return value if isinstance(value, str) else ""
+
+    def _entry(self, implementation: Implementation) -> tuple[int, dict[str, Any]]:
+        for position, other, entry in self.numbered:
             if other is implementation:
-                return f"/implementations/{position}" + (f"/{key}" if key else "")
+                return position, entry
         raise ValueError("the implementation is of another task")
 
     @cached_property
     def repository(self) -> Path | None:
-        """Return the repository folder, or the only one that can be meant.
-
-        None when it is absent, its name leads outside, or nothing is in it.
-        """
-        path = self.named_repository
-        if path is None and not self.kind(self.info.repo_folder_name.strip("/")):
-            path = self._only_folder_with_code()
-        names = {entry.name for entry in self.files_below(self.relative_raw(path))} if path else set()
-        return path if names - _HOLLOW else None
-
-    def _only_folder_with_code(self) -> Path | None:
-        code = (entry.relative for entry in self.entries if entry.suffix == ".py" and entry.folder)
-        tops = {path.partition("/")[0] for path in code} - NO_REPOSITORY
-        folders = [top for top in tops if self.kind(top) == "folder"]
-        return self.task.root / folders[0] if len(folders) == 1 else None
-
-    @cached_property
-    def named_repository(self) -> Path | None:
-        """Return the folder that ``repo_folder_name`` names, empty or not; None when there is none."""
+        """Return the repository folder; None when it is absent, its name leads outside, or nothing is in it."""
         try:
             path = self.task.repository(self.info)
-            return path if path.is_dir() and path != self.task.root else None
+            is_folder = path.is_dir() and path != self.task.root
         except (LmrError, OSError, ValueError):
             return None
+        names = {entry.name for entry in self.files_below(self.relative_raw(path))} if is_folder else set()
+        return path if names - _HOLLOW else None
 
     def inside(self, root: Path | None, relative: str) -> Path | None:
         """Return a path below a folder if it stays there, else None; the file need not exist."""

@@ -1,4 +1,4 @@
-"""The standing of a task's review: missing reviewers, disputes, decisions, and what its reviewers approve."""
+"""The review status of a task: missing reviewers, disputes, decisions, and what its reviewers approve."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Dispute:
 
 
 @dataclass(frozen=True)
-class Standing:
-    """The standing of a review.
+class ReviewStatus:
+    """The status of a review.
 
     Attributes:
         state: ``waiting`` for reviewers, ``disputed``, ``rejected`` or ``accepted``.
@@ -88,7 +88,7 @@ def _read_reviews(task: Task) -> dict[str, Review | None]:
     return {path.name: Review.read_if_valid(path) for path in sorted(task.reviews_folder.glob("*.json"))}
 
 
-def standing_of(task: Task, asked: Checklist | None = None, digest: str | None = None) -> Standing:
+def review_status(task: Task, asked: Checklist | None = None, digest: str | None = None) -> ReviewStatus:
     """Combine the reviews of a task as it is with the decisions about it.
 
     A task is accepted when everybody passes every item, or a decision says so for items that are disputed.
@@ -100,7 +100,7 @@ def standing_of(task: Task, asked: Checklist | None = None, digest: str | None =
     names = tuple(review.reviewer for review in current)
     missing = max(0, asked.reviewers - len(current))
     if missing:
-        return Standing(WAITING, names, missing, damaged=damaged)
+        return ReviewStatus(WAITING, names, missing, damaged=damaged)
     stored = Adjudication.read_if_valid(task.adjudication_path) or Adjudication()
     decided = {decision.item: decision for decision in stored.decisions if decision.content_digest == digest}
     disputes, failed = [], []
@@ -119,7 +119,9 @@ def standing_of(task: Task, asked: Checklist | None = None, digest: str | None =
             disputes.append(Dispute(question.id, question.question, answers, comments))
     state = DISPUTED if disputes else REJECTED if failed else ACCEPTED
     signed = tuple(review.reviewer for review in current if review.signed_off)
-    return Standing(state, names, 0, tuple(disputes), tuple(failed), tuple(decided.values()), damaged, signed)
+    return ReviewStatus(
+        state, names, 0, tuple(disputes), tuple(failed), tuple(decided.values()), damaged, signed
+    )
 
 
 def proof_of(task: Task, digest: str = "") -> Evaluation | None:
@@ -132,7 +134,7 @@ def proof_of(task: Task, digest: str = "") -> Evaluation | None:
         digest: that of what is reviewed, where it is known.
     """
     found = evaluations.load(task)
-    if found is None or not any(run.needs_approval for run in (found, *found.others)):
+    if found is None or not found.needs_approval:
         return found
     return found.approved() if _is_approved(task, digest or reviewed_digest(task)) else found
 

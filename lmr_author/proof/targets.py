@@ -1,0 +1,280 @@
+"""The masked functions of an implementation, in its golden and in its goal file.
+
+Of a class, or of several functions of one name, those are meant that differ between the two files.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import filterfalse
+from pathlib import Path, PurePosixPath
+
+from lmr_author.core.code import Definition, FunctionNode, Module, form, is_same
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import GOLDEN, Implementation, Task, TaskInfo
+from lmr_author.proof.contents import TaskContents, once
+
+_TEST_NAME = re.compile(r"unit_test\w*\.py")
+_LEAVES = re.compile(r"/|~|[A-Za-z]:|(?:.*/)?\.\.(?:/|\Z)", re.DOTALL)
+
+
+# files
+
+
+def leaves(contents: TaskContents, root: Path | None, path: str) -> bool:
+    """Return True when a path is absolute, goes upwards, or leads outside through a symbolic link."""
+    if not path:
+        return False
+    path = str(PurePosixPath(path))
+    return _LEAVES.match(path) is not None or (root is not None and contents.inside(root, path) is None)
+
+
+def goal_path(contents: TaskContents, implementation: Implementation) -> Path | None:
+    """Return the goal file; None where there is none, or where it is the unit test."""
+    if implementation.goal_file == implementation.unit_test_file:
+        return None
+    return _file(contents, contents.repository, implementation.goal_file)
+
+
+def golden_path(contents: TaskContents, implementation: Implementation) -> Path | None:
+    return _file(contents, contents.task.root, implementation.golden_file)
+
+
+def unit_test_path(contents: TaskContents, implementation: Implementation) -> Path | None:
+    return _file(contents, contents.repository, implementation.unit_test_file)
+
+
+def _file(contents: TaskContents, root: Path | None, named: str) -> Path | None:
+    path = contents.inside(root, named)
+    return path if path is not None and contents.is_file(path) else None
+
+
+def names_unit_test(contents: TaskContents, implementation: Implementation) -> bool:
+    """Return True when ``goal_file`` names the unit test, or a file beside it."""
+    goal = implementation.goal_file
+    inside = contents.in_repository_path(goal_path(contents, implementation)).startswith("unit_test/")
+    own = goal == implementation.unit_test_file
+    return bool(goal) and (own or inside or _TEST_NAME.fullmatch(goal.rpartition("/")[2]) is not None)
+
+
+def golden_files(contents: TaskContents) -> list[Path]:
+    return [contents.path(entry) for entry in contents.files_below(GOLDEN) if entry.suffix == ".py"]
+
+
+# functions
+
+
+def candidates(module: Module | None, name: str, class_name: str) -> list[Definition]:
+    """Return the definitions that a name can mean in a module, the best kind of match only; none without a module.
+
+    In this order: ``class_name.name``, the top-level ``name``, any definition that ends in it.
+    """
+    definitions = list(filterfalse(_is_second_part, definitions_of(module)))
+    for qualname in (f"{class_name}.{name}", name):
+        if meant := [definition for definition in definitions if definition.qualname == qualname]:
+            return meant
+    if ("class", class_name) in {(definition.kind, definition.qualname) for definition in definitions}:
+        return []  # the class is there and the method is not: no other class is meant
+    for ending in (f".{class_name.rpartition('.')[2]}.{name}", f".{name}"):
+        if meant := [definition for definition in definitions if definition.qualname.endswith(ending)]:
+            return meant
+    return []
+
+
+def _is_second_part(definition: Definition) -> bool:
+    """Return True for the setter or deleter of a property, and for an overload: same name, another function."""
+    decorators = definition.node.decorator_list
+    attributes = {decorator.attr for decorator in decorators if isinstance(decorator, ast.Attribute)}
+    return definition.is_overload or not attributes.isdisjoint({"setter", "deleter", "register"})
+
+
+def statements(node: FunctionNode | ast.ClassDef) -> list[ast.stmt]:
+    return list(node.body[1:] if node.body and is_text(node.body[0]) else node.body)
+
+
+def is_text(node: ast.stmt) -> bool:
+    """Return True for a bare string: a docstring, or a comment written as one."""
+    match node:
+        case ast.Expr(value=ast.Constant(value=str())):
+            return True
+    return False
+
+
+def body_form(node: FunctionNode | ast.ClassDef) -> str:
+    """Return a body in a form that is equal for equal code: texts and places do not count."""
+    return ";".join(form(statement) for statement in statements(node) if not is_text(statement))
+
+
+def parts(nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield each simple statement, and each compound one before what is in it; no bare text, and no bare ``try``."""
+    for node in nodes:
+        if is_text(node):
+            continue
+        if not isinstance(node, ast.Try):
+            yield node
+        for name in ("body", "orelse", "finalbody"):
+            yield from parts(getattr(node, name, []))
+        for handler in getattr(node, "handlers", []):
+            yield from parts(handler.body)
+
+
+def function_of(definition: Definition | None) -> FunctionNode | None:
+    """Return the node of a definition that is a function; None for a class, and for none."""
+    match definition:
+        case Definition(node=ast.FunctionDef() | ast.AsyncFunctionDef() as node):
+            return node
+    return None
+
+
+@dataclass(frozen=True)
+class TargetPair:
+    """A masked function: its definition in the golden and in the goal file; either may be missing."""
+
+    qualname: str
+    golden: Definition | None
+    goal: Definition | None
+
+    @property
+    def differs(self) -> bool:
+        """Return True when the code differs, docstrings left out."""
+        if self.golden is None or self.goal is None:
+            return True
+        golden, goal = self.golden.node, self.goal.node
+        for head in ("args", "decorator_list"):
+            if not is_same(getattr(golden, head, None), getattr(goal, head, None)):
+                return True
+        return body_form(golden) != body_form(goal)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """An implementation with its two files parsed, as far as they can be.
+
+    Attributes:
+        goal, golden: None when absent or not Python 3.
+        targets: the masked functions. A class stands for those of its methods that differ, or for all.
+    """
+
+    implementation: Implementation
+    goal_path: Path | None
+    golden_path: Path | None
+    goal: Module | None
+    golden: Module | None
+    targets: tuple[TargetPair, ...]
+
+    @property
+    def complete(self) -> list[tuple[FunctionNode, FunctionNode, TargetPair]]:
+        """Return (golden node, goal node, pair) of each target that both files define as a function."""
+        both = []
+        for target in self.targets:
+            golden, goal = function_of(target.golden), function_of(target.goal)
+            if golden and goal:
+                both.append((golden, goal, target))
+        return both
+
+    def definitions(self, qualname: str, nth: int | None = None) -> TargetPair:
+        """Return what a name means in both files: of several definitions the ``nth``, else the last that differs."""
+        originals, goals = _called(self.golden, qualname), _called(self.goal, qualname)
+        options = [TargetPair(qualname, *both) for both in zip(originals, goals, strict=False)]
+        if not options:
+            return TargetPair(qualname, originals[-1] if originals else None, goals[-1] if goals else None)
+        options = [option for option in options if option.golden and option.golden.nth == nth] or options
+        return ([option for option in options if option.differs] or options)[-1]
+
+
+def _called(module: Module | None, qualname: str) -> list[Definition]:
+    return [
+        definition
+        for definition in definitions_of(module)
+        if definition.qualname == qualname and not definition.is_overload
+    ]
+
+
+def definitions_of(module: Module | None) -> tuple[Definition, ...]:
+    return module.definitions if module else ()
+
+
+@once
+def pair(task: TaskContents, implementation: Implementation) -> Pair:
+    goal_file, golden_file = goal_path(task, implementation), golden_path(task, implementation)
+    goal, golden = task.module(goal_file), task.module(golden_file)
+    files = Pair(implementation, goal_file, golden_file, goal, golden, ())
+    targets = tuple({target.qualname: target for target in _targets(files)}.values())
+    return replace(files, targets=targets)
+
+
+def pairs(task: TaskContents) -> list[Pair]:
+    return [pair(task, implementation) for implementation in task.implementations]
+
+
+def _targets(files: Pair) -> Iterator[TargetPair]:
+    mine = files.implementation
+    for name in mine.function_names:
+        targets: list[TargetPair] = []
+        for qualname in _qualnames(files, name, mine):
+            targets += _expand(files, qualname, mine.nth)
+        if len(targets) > 1:
+            targets = [target for target in targets if target.differs] or targets
+        yield from targets
+
+
+def _qualnames(files: Pair, name: str, implementation: Implementation) -> list[str]:
+    for module in (files.golden, files.goal):
+        if meant := candidates(module, name, implementation.class_name):
+            return list(dict.fromkeys(definition.qualname for definition in meant))
+    return []
+
+
+def _expand(files: Pair, qualname: str, nth: int | None) -> list[TargetPair]:
+    """Return the function of a name; for a class its methods."""
+    target = files.definitions(qualname, nth)
+    if not any(definition and definition.kind == "class" for definition in (target.golden, target.goal)):
+        return [target]
+    methods: dict[str, None] = {}
+    for definition in (*definitions_of(files.golden), *definitions_of(files.goal)):
+        if definition.kind == "function" and definition.qualname.rpartition(".")[0] == qualname:
+            methods[definition.qualname] = None
+    return list(map(files.definitions, methods))
+
+
+# functions to run
+
+
+@dataclass(frozen=True)
+class MaskedFunctions:
+    """The functions that an implementation masks, by qualified name; several when a class stands for its methods."""
+
+    implementation: Implementation
+    qualnames: tuple[str, ...]
+
+
+def masked_functions(task: Task) -> tuple[TaskInfo, tuple[MaskedFunctions, ...]]:
+    """Return a task's ``info.json``, and the masked functions of each of its implementations.
+
+    Where class and function do not name a definition, and only one can be meant (``forward`` of the only class that
+    has it), that one is taken; ``validate`` reports the name. Raises LmrError when there is no ``info.json``, or for
+    a file in it that does not exist.
+    """
+    task.load()
+    contents = TaskContents(task)
+    functions = tuple(_masked(contents, implementation) for implementation in contents.implementations)
+    intended = tuple(each.implementation for each in functions)
+    return replace(contents.info, implementations=intended), functions
+
+
+def _masked(contents: TaskContents, implementation: Implementation) -> MaskedFunctions:
+    files = pair(contents, implementation)
+    for key, path in (("goal_file", files.goal_path), ("golden_file", files.golden_path)):
+        if path is None:
+            raise LmrError(
+                f"implementation {implementation.index}: {key} {getattr(implementation, key)!r} does not exist",
+                "`lmr-author validate` shows what is wrong with info.json",
+            )
+    names = tuple(target.qualname for target in files.targets if target.golden and target.goal)
+    if len(names) == 1:
+        owner, _, name = names[0].rpartition(".")
+        implementation = replace(implementation, goal_function=name, class_name=owner)
+    return MaskedFunctions(implementation, names or (implementation.qualname,))
