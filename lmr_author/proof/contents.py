@@ -29,6 +29,8 @@ recursion, in Python's own library too, ends at Python's limit."""
 TOO_DEEP = "it is too deeply nested"
 MAX_IMPLEMENTATIONS = 100
 """Further ones are skipped: no paper has so many, and each is compared with all the others."""
+NO_REPOSITORY = frozenset({"golden_files", "authoring", ".git", "__pycache__", "unit_test"})
+"""Folders of a task that are never the repository."""
 _HOLLOW = frozenset({".git", ".gitkeep", ".gitmodules", ".DS_Store"})
 """Files that an empty repository can hold: a submodule's link, a placeholder."""
 
@@ -271,14 +273,23 @@ class TaskContents:
 
     @cached_property
     def repository(self) -> Path | None:
-        """Return the repository folder; None when it is absent, its name leads outside, or nothing is in it."""
+        """Return the repository folder, or the only one that can be meant; None where there is none with a file."""
+        path = self.named_repository
+        if path is None and not self.kind(self.info.repo_folder_name.strip("/")):
+            code = (entry.relative for entry in self.entries if entry.suffix == ".py" and entry.folder)
+            folders = {path.partition("/")[0] for path in code} - NO_REPOSITORY
+            path = self.task.root / folders.pop() if len(folders) == 1 else None
+        names = {entry.name for entry in self.files_below(self.relative_raw(path))} if path else set()
+        return path if names - _HOLLOW else None
+
+    @cached_property
+    def named_repository(self) -> Path | None:
+        """Return the folder that info.json names, empty or not; None where there is none in the task."""
         try:
             path = self.task.repository(self.info)
-            is_folder = path.is_dir() and path != self.task.root
+            return path if path.is_dir() and path != self.task.root else None
         except (LmrError, OSError, ValueError):
             return None
-        names = {entry.name for entry in self.files_below(self.relative_raw(path))} if is_folder else set()
-        return path if names - _HOLLOW else None
 
     def inside(self, root: Path | None, relative: str) -> Path | None:
         """Return a path below a folder if it stays there, else None; the file need not exist."""

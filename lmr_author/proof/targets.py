@@ -1,13 +1,15 @@
 """The masked functions of an implementation, in its golden and in its goal file.
 
-Of a class, or of several functions of one name, those are meant that differ between the two files.
+Some published tasks name a path that is not there. One check says so; for all others the file counts that is plainly
+meant, the only one of that name, so that one mistake hides no other. Of a class, or of several functions of one name,
+those are meant that differ between the two files.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import filterfalse
 from pathlib import Path, PurePosixPath
@@ -17,6 +19,9 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.task import GOLDEN, Implementation, Task, TaskInfo
 from lmr_author.proof.contents import TaskContents, once
 
+_GOLDEN_WORD = re.compile(
+    r"(?i)[-_. ]*(?<![a-z])(?:golden|gold|original|orig)$|^(?:golden|gold|original|orig)[-_. ]+"
+)
 _TEST_NAME = re.compile(r"unit_test\w*\.py")
 _LEAVES = re.compile(r"/|~|[A-Za-z]:|(?:.*/)?\.\.(?:/|\Z)", re.DOTALL)
 
@@ -32,24 +37,62 @@ def leaves(contents: TaskContents, root: Path | None, path: str) -> bool:
     return _LEAVES.match(path) is not None or (root is not None and contents.inside(root, path) is None)
 
 
+@once
 def goal_path(contents: TaskContents, implementation: Implementation) -> Path | None:
-    """Return the goal file; None where there is none, or where it is the unit test."""
-    if implementation.goal_file == implementation.unit_test_file:
-        return None
-    return _file(contents, contents.repository, implementation.goal_file)
+    """Return the goal file, which is not the unit test; else the only file of its name, or of the golden's."""
+    named, test = implementation.goal_file, implementation.unit_test_file
+    found = _file(contents, contents.repository, named)
+    if found is not None and named != test:
+        return found
+    golden = golden_path(contents, implementation)
+    names = {named.rpartition("/")[2]} - {"", test.rpartition("/")[2]}
+    names |= {f"{original_name(golden.name)}.py"} if golden else set()
+    return _only(path for path in _code(contents) if path.name in names)
 
 
+@once
 def golden_path(contents: TaskContents, implementation: Implementation) -> Path | None:
-    return _file(contents, contents.task.root, implementation.golden_file)
+    """Return the golden; else the only one of its name, or of the goal's."""
+    named = implementation.golden_file
+    found = _file(contents, contents.task.root, named) or _file(contents, contents.repository, named)
+    if found is not None:
+        return found
+    stems = {original_name(path.rpartition("/")[2]) for path in (named, implementation.goal_file)}
+    goldens = golden_files(contents)
+    return _only(goldens) or _only(path for path in goldens if original_name(path.name) in stems)
 
 
+@once
 def unit_test_path(contents: TaskContents, implementation: Implementation) -> Path | None:
-    return _file(contents, contents.repository, implementation.unit_test_file)
+    """Return the unit test; else the one of its number, or the only one."""
+    found = _file(contents, contents.repository, implementation.unit_test_file)
+    tests = [path for path in _code(contents) if _TEST_NAME.fullmatch(path.name)]
+    own = (path for path in tests if path.name == f"unit_test_{implementation.index}.py")
+    return found or _only(own) or _only(tests)
+
+
+def original_name(name: str) -> str:
+    """Return the stem of the file that a golden is of: ``losses`` for ``losses-gold.py`` and ``golden_losses.py``."""
+    stem = name.removesuffix(".py")
+    return _GOLDEN_WORD.sub("", stem) or stem
 
 
 def _file(contents: TaskContents, root: Path | None, named: str) -> Path | None:
-    path = contents.inside(root, named)
-    return path if path is not None and contents.is_file(path) else None
+    """Return a file of a folder, also where its path begins with the folder's own name."""
+    for relative in (named, named.removeprefix(f"{root.name}/") if root else named):
+        path = contents.inside(root, relative)
+        if path is not None and contents.is_file(path):
+            return path
+    return None
+
+
+def _code(contents: TaskContents) -> list[Path]:
+    return [contents.path(entry) for entry in contents.repository_files.values() if entry.suffix == ".py"]
+
+
+def _only(paths: Iterable[Path]) -> Path | None:
+    found = list(paths)
+    return found[0] if len(found) == 1 else None
 
 
 def names_unit_test(contents: TaskContents, implementation: Implementation) -> bool:
@@ -274,6 +317,14 @@ def _masked(contents: TaskContents, implementation: Implementation) -> MaskedFun
                 "`lmr-author validate` shows what is wrong with info.json",
             )
     names = tuple(target.qualname for target in files.targets if target.golden and target.goal)
+    test = unit_test_path(contents, implementation)
+    assert files.goal_path is not None and files.golden_path is not None
+    implementation = replace(
+        implementation,
+        goal_file=contents.in_repository_path(files.goal_path),
+        golden_file=contents.relative_raw(files.golden_path),
+        unit_test_file=contents.in_repository_path(test) or implementation.unit_test_file,
+    )
     if len(names) == 1:
         owner, _, name = names[0].rpartition(".")
         implementation = replace(implementation, goal_function=name, class_name=owner)

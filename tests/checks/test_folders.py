@@ -1,4 +1,4 @@
-"""Folders in the wild: a mistake in the metadata is one finding, and only checks of what it names do not run."""
+"""Folders in the wild: one mistake in the metadata hides no other, and nothing is invented because of it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from lmr_author.core.task import Task
 from lmr_author.proof.validation.run import validate
 from tests import example as example_task
-from tests.example import BODY, GOLDEN, REPOSITORY
+from tests.example import BODY, GOLDEN, MASKED, REPOSITORY
 
 BARE_RETURN = GOLDEN.replace(BODY, "    return mean_penalty, share\n")
 
@@ -79,20 +79,20 @@ CASES: dict[str, tuple[Change, set[str]]] = {
     "UTF-16": (_encoded("utf-16"), {"LMR001", "LMR307"}),
     "Windows-1252": (_encoded("cp1252"), {"LMR001"}),
     "cut off in the middle": (_cut_off, {"LMR001"}),
-    "the goal file misspelt": (_saying(goal_file="ranking/loses.py"), {"LMR301"}),
-    "the goal file elsewhere": (_saying(goal_file="src/losses.py"), {"LMR301"}),
-    "the goal file is the test": (_saying(goal_file="unit_test/unit_test_1.py"), {"LMR510"}),
-    "the golden misspelt": (_saying(golden_file="golden_files/loses_golden.py"), {"LMR302"}),
-    "the golden without its folder": (_saying(golden_file="losses_golden.py"), {"LMR302"}),
+    "the goal file misspelt": (_saying(goal_file="ranking/loses.py"), {"LMR301", "LMR307"}),
+    "the goal file elsewhere": (_saying(goal_file="src/losses.py"), {"LMR301", "LMR307"}),
+    "the goal file is the test": (_saying(goal_file="unit_test/unit_test_1.py"), {"LMR307", "LMR510"}),
+    "the golden misspelt": (_saying(golden_file="golden_files/loses_golden.py"), {"LMR302", "LMR307"}),
+    "the golden without its folder": (_saying(golden_file="losses_golden.py"), {"LMR302", "LMR307"}),
     "the test without its folder": (_saying(unit_test_file="unit_test_1.py"), {"LMR307", "LMR501"}),
-    "the repository has another name": (_rename_repository, {"LMR103", "LMR205"}),
+    "the repository has another name": (_rename_repository, {"LMR103", "LMR307"}),
     "the repository is empty": (_empty_repository, {"LMR103"}),
     "the repository is a submodule": (_submodule, {"LMR103"}),
 }
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_mistake_is_reported_once(name: str, tmp_path: Path) -> None:
+def test_one_mistake_hides_no_other(name: str, tmp_path: Path) -> None:
     change, expected = CASES[name]
     task = example_task.write(tmp_path)
     _mask(task)
@@ -101,3 +101,16 @@ def test_a_mistake_is_reported_once(name: str, tmp_path: Path) -> None:
     found = validate([task]).findings
 
     assert {one.code for one in found} == expected, [f"{one.code} {one.path} {one.message}" for one in found]
+
+
+def test_two_files_of_the_goldens_name_leave_open_which_is_meant(tmp_path: Path) -> None:
+    task = example_task.write(tmp_path)
+    copy = task.root / REPOSITORY / "zoo" / "losses.py"
+    copy.parent.mkdir()
+    copy.write_text(MASKED)
+    _info(task, goal_file="ranking/loses.py")
+    _mask(task)
+
+    codes = {one.code for one in validate([task]).findings}
+
+    assert "LMR301" in codes and "LMR307" not in codes

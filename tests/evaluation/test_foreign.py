@@ -45,12 +45,26 @@ def test_other_spellings_in_info_json_are_read(tmp_path: Path) -> None:
     assert {gate.status for name, gate in found.items() if name != "mutants-die"} == {GateStatus.PASSED}
 
 
-@pytest.mark.parametrize("key", ["goal_file", "golden_file"])
-def test_a_file_that_does_not_exist_is_an_error(key: str, tmp_path: Path) -> None:
-    task = foreign_task(tmp_path, ASSERTS, **{key: "elsewhere.py"})
+def test_a_file_that_cannot_be_told_is_an_error(tmp_path: Path) -> None:
+    task = foreign_task(tmp_path, ASSERTS, golden_file="elsewhere.py", goal_file="elsewhere.py")
+    (task.root / "golden_files/other_golden.py").write_text("")
 
-    with pytest.raises(LmrError, match=f"implementation 1: {key} 'elsewhere.py' does not exist"):
+    with pytest.raises(LmrError, match="implementation 1: goal_file 'elsewhere.py' does not exist"):
         gates(task)
+
+
+@pytest.mark.bwrap
+def test_a_loose_info_json_is_taken_as_it_was_meant(tmp_path: Path) -> None:
+    task = foreign_task(
+        tmp_path, ASSERTS, golden_file="golden_files/golden.py", class_name="Smooth", goal_file="smooth.py"
+    )
+    (task.root / "scores-repo/unit_test/unit_test_1.py").rename(
+        task.root / "scores-repo/unit_test/unit_test.py"
+    )
+
+    found = gates(task)
+
+    assert {gate.status for name, gate in found.items() if name != "mutants-die"} == {GateStatus.PASSED}
 
 
 @pytest.mark.bwrap

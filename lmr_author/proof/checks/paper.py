@@ -75,7 +75,7 @@ def repository_present(task: TaskContents) -> Iterator[Problem]:
     if not name:
         hint = f"write {repository.name!r}" if repository else "name the repository's folder"
         yield Problem("repo_folder_name is missing", hint, INFO)
-    elif repository is None:
+    elif repository is None or task.named_repository is None:
         kind = task.kind(name.strip("/"))
         state = {"folder": "is empty", "link": "is a link out of the task"}.get(kind, "does not exist")
         hint = _SUBMODULE if kind == "folder" else _meant_folder(task, name)
