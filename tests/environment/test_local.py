@@ -14,7 +14,7 @@ from lmr_author.core.task.environment import BuiltEnvironment
 from lmr_author.runtime.environment.base_images import choose_base
 from lmr_author.runtime.environment.detect import read_needs
 from lmr_author.runtime.environment.dockerfile import render
-from lmr_author.runtime.environment.local import make_local, with_torch
+from lmr_author.runtime.environment.local import make_local, with_numpy, with_torch
 from lmr_author.runtime.environment.needs import Needs
 from lmr_author.runtime.environment.where import HERE, python_of
 from lmr_author.runtime.sandbox import bubblewrap
@@ -34,6 +34,7 @@ def wheels(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("UV_OFFLINE", "1")
     for version in ("2.0.1", "2.2.0"):
         wheel(tmp_path / "wheels", "torch", version)
+    wheel(tmp_path / "wheels", "numpy", "1.26.4")
     wheel(tmp_path / "wheels", "plain", "1.0")
     wheel(tmp_path / "wheels", "torchvision", "0.15.2")
 
@@ -83,7 +84,8 @@ def test_pytorch_is_the_images_where_the_code_uses_it(
     tmp_path: Path, image: str, built: str, code: str, given: tuple[str, ...], extra: tuple[str, ...]
 ) -> None:
     found, remarks = local(task(tmp_path, image, code, built=built), *given)
-    assert found == extra
+    assert [one for one in found if not one.startswith("numpy")] == list(extra)
+    assert ("numpy<2" in found) == bool(extra), "the official images bring numpy, too"
     assert ("without PyTorch, which the repository does not use" in remarks) == (not extra)
 
 
@@ -119,7 +121,7 @@ def test_torchvision_comes_where_a_package_of_the_lock_imports_it(tmp_path: Path
     made.lock.write_text(f"# for Python {OWN}\ntimm==1.0\n")
     wheel(tmp_path / "wheels", "timm", code="import torchvision\n")
     environment, remarks = make_local(made, lambda _: None, python=OWN)
-    assert environment.extra == ("torch==2.0.1", "torchvision")
+    assert environment.extra == ("numpy<2", "torch==2.0.1", "torchvision")
     assert not environment.fails and "cannot be imported" not in " ".join(remarks)
 
 
@@ -206,3 +208,18 @@ def test_a_task_runs_in_the_environment_that_was_asked_for_last(tmp_path: Path) 
     assert plain is not None and with_torch is not None and plain != with_torch
     local(two)
     assert python_of(two, HERE).path == plain
+
+
+@pytest.mark.parametrize(
+    ("extra", "lock", "added"),
+    [
+        (("torch==2.1.0",), "", "numpy<2"),
+        (("torch==2.13.0",), "", "numpy"),
+        (("torch>=2",), "", "numpy"),
+        (("torch==2.1.0",), "# for Python 3.11\nnumpy==1.26.4 \\\n    --hash=sha256:0\n", ""),
+        (("torch==2.1.0", "numpy==1.25"), "", ""),
+        (("plain",), "", ""),
+    ],
+)
+def test_numpy_comes_with_pytorch(extra: tuple[str, ...], lock: str, added: str) -> None:
+    assert with_numpy(extra, lock) == (*extra, *filter(None, [added]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -50,6 +51,7 @@ def make_local(
     built = BuiltEnvironment.read_if_valid(task.environment_path)
     image_torch = base.torch or (built.torch.partition("+")[0] if built else "")
     extra = with_torch(extra, image_torch if needs.torch else "", needs.beside_torch)
+    extra = with_numpy(extra, lock)
     contents = venvs.Contents(lock, chosen, extra, needs.own_metadata())
     cuda = cuda or venvs.has_gpu()
     environment = _make(contents, base.python, cuda, say)
@@ -120,6 +122,20 @@ def with_torch(extra: Sequence[str], torch: str, beside: Sequence[str]) -> tuple
         return tuple(extra)
     image = () if "torch" in named else (f"torch=={torch}",)
     return (*extra, *image, *(name for name in beside if name not in named))
+
+
+def with_numpy(extra: Sequence[str], lock: str) -> tuple[str, ...]:
+    """Return the extra packages with numpy, which PyTorch's images bring: recorded tensors are compared by it."""
+    torch = [_TORCH.fullmatch(text.strip()) for text in extra if package_of(text) == "torch"]
+    named = {package_of(line) for line in (*extra, *lock.splitlines()) if line[:1] not in ("#", " ", "-", "")}
+    if not torch or "numpy" in named:
+        return tuple(extra)
+    is_old = torch[0] is not None and tuple(map(int, torch[0].groups())) < (2, 3)
+    return (*extra, "numpy<2" if is_old else "numpy")
+
+
+_TORCH = re.compile(r"torch==(\d+)\.(\d+).*")
+"""A pinned PyTorch. One before 2.3 was built for a numpy before 2."""
 
 
 def _import_goals(task: Task, info: TaskInfo, python: Path, lock: str, say: Progress) -> list[Imported]:
