@@ -127,8 +127,8 @@ def with_torch(extra: Sequence[str], torch: str, beside: Sequence[str]) -> tuple
 def with_numpy(extra: Sequence[str], lock: str) -> tuple[str, ...]:
     """Return the extra packages with numpy, which PyTorch's images bring: recorded tensors are compared by it."""
     torch = [_TORCH.fullmatch(text.strip()) for text in extra if package_of(text) == "torch"]
-    named = {package_of(line) for line in (*extra, *lock.splitlines()) if line[:1] not in ("#", " ", "-", "")}
-    if not torch or "numpy" in named:
+    has_numpy = "numpy" in map(package_of, extra) or re.search(r"^numpy\b", lock, re.MULTILINE)
+    if not torch or has_numpy:
         return tuple(extra)
     is_old = torch[0] is not None and tuple(map(int, torch[0].groups())) < (2, 3)
     return (*extra, "numpy<2" if is_old else "numpy")
