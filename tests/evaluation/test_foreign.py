@@ -49,7 +49,7 @@ def test_a_file_that_cannot_be_told_is_an_error(tmp_path: Path) -> None:
     task = foreign_task(tmp_path, ASSERTS, golden_file="elsewhere.py", goal_file="elsewhere.py")
     (task.root / "golden_files/other_golden.py").write_text("")
 
-    with pytest.raises(LmrError, match="implementation 1: goal_file 'elsewhere.py' does not exist"):
+    with pytest.raises(LmrError, match="implementation 1: goal_file"):
         gates(task)
 
 

@@ -26,7 +26,7 @@ from lmr_author.release.review.review import result_of
 from lmr_author.release.review.review_status import ACCEPTED
 
 TEMPLATES = "export/huggingface"
-MUTANTS = ("made", "killed", "accepted", "open")
+MUTANTS = ("made", "killed", "indistinguishable", "accepted", "open")
 """What became of the mutants: columns of the implementations."""
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"))
 PRIVATE_RECORDS = ("*.json", "originals/**/*")

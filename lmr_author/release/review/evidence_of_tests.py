@@ -58,6 +58,8 @@ def _doubts(target: TargetUnderTest) -> Iterator[str]:
         yield f"{score.text}: more than a tenth is accepted, and a pass approves all of them"
     elif target.accepted:
         yield f"{counted(len(target.accepted), 'mutant')} accepted as equivalent"
+    if score.indistinguishable:
+        yield f"{counted(score.indistinguishable, 'mutant')} that no generated call tells from the original"
     for gate in target.gates:
         if gate.status is not GateStatus.PASSED:
             yield f"{gate.gate}: {gate.status.value}, {gate.message}"
@@ -156,7 +158,8 @@ def _mutants(target: TargetUnderTest) -> Iterator[Evidence]:
     for survivor in mutants.survivors:
         if survivor.accepted:
             continue
-        title = f"Survives: {survivor.id}, line {survivor.line}, {survivor.operator}"
+        how = "Indistinguishable" if survivor.indistinguishable else "Survives"
+        title = f"{how}: {survivor.id}, line {survivor.line}, {survivor.operator}"
         yield Evidence(title, tuple(filter(None, [survivor.why])), diff=survivor.diff)
     for mutant in target.accepted:
         title = (
