@@ -202,7 +202,7 @@ def columns_of(rows: Collection[tuple[str, ...]]) -> None:
 # Progress
 
 
-QUIET_SECONDS = 15.0
+QUIET_SECONDS = 60.0
 """Without a terminal a step is a line of its own, but no more often than this: a log is read by people."""
 
 
