@@ -157,7 +157,7 @@ def show(result: RecordResult, options: RecordOptions, task: Path | None) -> Non
     for text in (*not_stored(recording.cases), *lost_calls(result), *_remarks(result)):
         ui.note(text, indent=2)
     _show_mutants(result)
-    for name in result.put_aside:
+    for name in result.removed:
         ui.say(f"kept the old {name} in authoring/removed/", indent=2)
     ui.say(f"test {result.implementation.unit_test_file}", indent=2)
     named = [str(task)] if task else []
@@ -283,7 +283,7 @@ def _tolerances(calls: Iterable[RecordedCall]) -> Iterator[str]:
 
 
 def _show_mutants(result: RecordResult) -> None:
-    from lmr_author.authoring.recording.record import Kind
+    from lmr_author.authoring.recording.record import EffectKind
     from lmr_author.core.task.mutation import NEEDED_PERCENT, Judgement
     from lmr_author.core.texts import whole_percent
 
@@ -312,6 +312,6 @@ def _show_mutants(result: RecordResult) -> None:
             "record other inputs, with --force; `lmr-author accept` is only for a survivor that does the same as the "
             "original on every input"
         )
-        if any(effect.kind in (Kind.ARGUMENTS, Kind.GRADS) for effect in result.uncompared):
+        if any(effect.kind in (EffectKind.ARGUMENTS, EffectKind.GRADS) for effect in result.uncompared):
             advice = f"record again with --compare arguments --force, which compares what the call changes, or {advice}"
         ui.note(f"`evaluate` requires {NEEDED_PERCENT} %: {advice}", indent=2)

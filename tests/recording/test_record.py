@@ -13,7 +13,7 @@ from lmr_author.authoring.recording import job
 from lmr_author.authoring.recording.record import (
     NO_GRADIENTS,
     OFFER_GRADIENTS,
-    Kind,
+    EffectKind,
     RecordOptions,
     RecordResult,
     record,
@@ -233,7 +233,7 @@ def test_a_recording_is_not_replaced_without_force(tmp_path: Path) -> None:
         recorded(task)
     assert manifest.read_bytes() == before
     again = recorded(task, HINGE, cases=2, force=True)
-    assert manifest.read_bytes() != before and again.put_aside
+    assert manifest.read_bytes() != before and again.removed
     assert (
         task.authoring / "removed/small-repo/unit_test/recordings/1/recording.json"
     ).read_bytes() == before
@@ -396,7 +396,7 @@ def test_an_argument_that_is_changed_by_the_way_is_not_compared(
     driver = "from scale import scale\nfor by in (2.0, 3.0):\n    scale([1.0, 2.0], by)\n"
     code = IN_PLACE.format(doc=doc, value=value)
     result, _ = recorded_from(tmp_path, {"scale.py": code}, "scale.py::scale", driver, **options)
-    arguments = [effect.names for effect in result.uncompared if effect.kind is Kind.ARGUMENTS]
+    arguments = [effect.names for effect in result.uncompared if effect.kind is EffectKind.ARGUMENTS]
     assert arguments == ([] if compared else [("items",)])
     assert result.proof.fragile == ()
     pure = code.replace("    for n", "    items = list(items)\n    for n")

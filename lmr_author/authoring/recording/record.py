@@ -61,7 +61,7 @@ MOST_NAMED = 3
 """Names of one kind that are listed in a text."""
 
 
-class Kind(StrEnum):
+class EffectKind(StrEnum):
     """A kind of effect, as the recorder names it."""
 
     PARTS = "parts"
@@ -70,12 +70,15 @@ class Kind(StrEnum):
 
 
 EFFECTS = {
-    Kind.PARTS: (
+    EffectKind.PARTS: (
         "parts of the result that cannot be stored: {}",
         "return something that can be stored, or mask a function that does",
     ),
-    Kind.ARGUMENTS: ("arguments that the call changes by the way: {}", "--compare arguments compares them"),
-    Kind.GRADS: (".grad of tensors in {}, which the call changes", "--compare arguments compares it"),
+    EffectKind.ARGUMENTS: (
+        "arguments that the call changes by the way: {}",
+        "--compare arguments compares them",
+    ),
+    EffectKind.GRADS: (".grad of tensors in {}, which the call changes", "--compare arguments compares it"),
 }
 """Text of each kind of effect, and how to have it compared."""
 
@@ -88,7 +91,7 @@ class Uncompared:
         names: parts of the result, or arguments.
     """
 
-    kind: Kind
+    kind: EffectKind
     names: tuple[str, ...]
 
     @property
@@ -104,13 +107,14 @@ class Uncompared:
 
 def uncompared(golden: Golden, recorded: Recorded) -> tuple[Uncompared, ...]:
     """Return what the golden does that no case compares, by the kind of the effect, each name once."""
-    by_kind: dict[Kind, dict[str, None]] = {}
+    by_kind: dict[EffectKind, dict[str, None]] = {}
     for call in recorded.calls:
         ignored = [name for name in call.changed if name in golden.ignored]
         grads = () if golden.grads else call.grads
-        for kind, names in {**call.uncompared, Kind.ARGUMENTS: ignored, Kind.GRADS: grads}.items():
+        effects = {**call.uncompared, EffectKind.ARGUMENTS: ignored, EffectKind.GRADS: grads}
+        for kind, names in effects.items():
             if names:
-                by_kind.setdefault(Kind(kind), {}).update(dict.fromkeys(names))
+                by_kind.setdefault(EffectKind(kind), {}).update(dict.fromkeys(names))
     return tuple(Uncompared(kind, tuple(names)) for kind, names in sorted(by_kind.items()))
 
 
@@ -119,7 +123,7 @@ class RecordResult:
     """A recording, and what it leaves open.
 
     Attributes:
-        put_aside: earlier files that were moved to ``authoring/removed/``.
+        removed: earlier files that were moved to ``authoring/removed/``.
         missed: first and last lines of the golden's blocks that no call executed.
         not_kept: likewise, of blocks that only calls executed which did not become cases.
         never_false: lines of conditions that held whenever a call reached them.
@@ -132,7 +136,7 @@ class RecordResult:
     recording: Recording
     recorded: Recorded
     proof: Proof
-    put_aside: tuple[str, ...]
+    removed: tuple[str, ...]
     missed: tuple[tuple[int, int], ...] = ()
     not_kept: tuple[tuple[int, int], ...] = ()
     never_false: tuple[int, ...] = ()
@@ -228,7 +232,7 @@ def _prepare(job: Job, sandbox: Sandbox, here: Path, progress: Progress, tell: T
 
 def _store(plan: Run, recorded: Recorded, golden: Golden, proof: Proof) -> RecordResult:
     """Put the cases and their test in the place of an earlier recording; return what they leave open."""
-    put_aside = store.put_aside(plan.job)
+    removed = store.move_to_removed(plan.job)
     left_out = uncompared(golden, recorded)
     recording = store.store(plan, recorded, proof, [effect.text for effect in left_out])
     executed = recorded.coverage(recorded.executed | proof.hits)
@@ -241,7 +245,7 @@ def _store(plan: Run, recorded: Recorded, golden: Golden, proof: Proof) -> Recor
         recording,
         recorded,
         proof,
-        put_aside,
+        removed,
         blocks_at(original, executed.missed),
         blocks_at(original, not_kept),
         executed.never_false,

@@ -40,11 +40,11 @@ LINE = 116
 Checkers = Mapping[str, Mapping[str, Any]]
 
 
-def put_aside(job: Job) -> tuple[str, ...]:
+def move_to_removed(job: Job) -> tuple[str, ...]:
     """Move an earlier recording and test to ``authoring/removed/``; nothing is overwritten."""
     task, info, implementation = job.task, job.info, job.implementation
     earlier = (task.recording(info, implementation.index), task.unit_test(info, implementation))
-    return tuple(task.put_aside(path) for path in earlier if path.exists())
+    return tuple(task.move_to_removed(path) for path in earlier if path.exists())
 
 
 def store(plan: Run, recorded: Recorded, proof: Proof, uncompared: Sequence[str]) -> Recording:

@@ -218,7 +218,7 @@ def put_in_place(judge: RecordingJudge, calls: Calls) -> None:
         shutil.copytree(judge.folder, staging)
         effects = [effect.text for effect in calls.uncompared()]
         page = store.write_manifest(staging, calls.plan, recording, effects)
-        store.put_aside(calls.plan.job)
+        store.move_to_removed(calls.plan.job)
         with files.staged_folder(task.recording(info, implementation.index)) as folder:
             shutil.copytree(staging, folder, dirs_exist_ok=True)
         store.renew_support(task.unit_test_folder(info))
