@@ -24,7 +24,7 @@ from lmr_author.core.errors import UsageError
 from lmr_author.core.texts import counted, listed, shortened, size_text
 
 if TYPE_CHECKING:
-    from lmr_author.authoring.recording.record import RecordOptions, RecordResult
+    from lmr_author.authoring.recording.record import RecordResult
     from lmr_author.authoring.recording.run import RecordedCall
     from lmr_author.core.task import Task
     from lmr_author.core.task.recording import Case
@@ -84,7 +84,7 @@ def record(
     task: TaskOption = None,
 ) -> int:
     """Record real calls of the golden into cases and a unit test: record TARGET -- python driver.py …"""
-    from lmr_author.authoring.recording.record import RecordOptions
+    from lmr_author.authoring.recording.options import RecordOptions
 
     command: tuple[str, ...] = tuple(context.args)
     if target is not None and "::" not in target and draft_driver is None:
@@ -92,43 +92,50 @@ def record(
         command, target = (target, *command), None
     compared = compare or ()
     options = RecordOptions(
-        target=target,
-        command=command,
-        cases=cases,
-        where=where,
-        seconds=timeout,
-        force=force,
+        command=shlex.join(command),
         from_tests=from_tests,
         examples=tuple(from_example or ()),
-        checks=tuple(check or ()),
+        cases=cases,
+        seconds=timeout,
         gradients=Compared.gradients in compared,
         in_place=True if Compared.arguments in compared else None,
+        checks=tuple(check or ()),
         cuda_as_cpu=cuda_as_cpu,
     )
     folder, asking = current_task(task), ui.can_ask()
-    if draft_driver is not None:
-        return _draft(folder, options, draft_driver, task)
-    if asking:
-        from lmr_author.cli.record_dialogue import complete
+    if draft_driver is not None and options.drives:
+        raise UsageError("--draft-driver records nothing", "draft first, then record: -- python FILE")
+    if draft_driver is None and asking:
+        from lmr_author.cli.record_dialogue import ask_driver, ask_target
 
-        options, path = complete(folder, options)
-        if path is not None:
-            return _draft(folder, options, path, task)
-    result = _record(folder, options)
-    show(result, options, task)
+        target, force = ask_target(folder, target, force=force)
+        if not options.drives:
+            answer = ask_driver(folder, target, options)
+            if isinstance(answer, Path):
+                draft_driver = answer
+            else:
+                options = answer
+    if draft_driver is not None:
+        return _draft(folder, target, draft_driver, task, force=force)
+
+    from lmr_author.authoring.recording.record import record as record_calls
+
+    with ui.progress("recording") as progress:
+        result = record_calls(
+            folder, target, options, Path.cwd(), progress, tell=ui.say, where=where, force=force
+        )
+    show(result, where, task)
     return 0
 
 
-def _draft(folder: Task, options: RecordOptions, path: Path, task: Path | None) -> int:
+def _draft(folder: Task, target: str | None, path: Path, task: Path | None, *, force: bool) -> int:
     from lmr_author.authoring.recording.draft_driver import draft
     from lmr_author.core import files
 
-    if options.command or options.from_tests or options.examples:
-        raise UsageError("--draft-driver records nothing", "draft first, then record: -- python FILE")
-    if path.exists() and not options.force:
+    if path.exists() and not force:
         raise UsageError(f"--draft-driver {path}: the file exists", "name another, or add --force")
     named = task_words(task)
-    drafted = draft(folder, options.target, Path.cwd(), path, named)
+    drafted = draft(folder, target, Path.cwd(), path, named)
     files.write_text(path, drafted.text)
     ui.say(f"{path}, {counted(drafted.calls, 'call')} of {drafted.target}", "drafted", "green")
     for name in drafted.unknown[:MOST]:
@@ -137,14 +144,7 @@ def _draft(folder: Task, options: RecordOptions, path: Path, task: Path | None) 
     return 0
 
 
-def _record(folder: Task, options: RecordOptions) -> RecordResult:
-    from lmr_author.authoring.recording.record import record as record_calls
-
-    with ui.progress("recording") as progress:
-        return record_calls(folder, options, Path.cwd(), progress, tell=ui.say)
-
-
-def show(result: RecordResult, options: RecordOptions, task: Path | None) -> None:
+def show(result: RecordResult, where: Where, task: Path | None) -> None:
     """Print what was recorded, what it covers, and the next command, which runs where the recording ran."""
     recording = result.recording
     generated = sum(bool(case.made_of) for case in recording.cases)
@@ -161,7 +161,7 @@ def show(result: RecordResult, options: RecordOptions, task: Path | None) -> Non
         ui.say(f"kept the old {name} in authoring/removed/", indent=2)
     ui.say(f"test {result.implementation.unit_test_file}", indent=2)
     named = [str(task)] if task else []
-    evaluate = shlex.join(["lmr-author", "evaluate", *options.where.options, *named])
+    evaluate = shlex.join(["lmr-author", "evaluate", *where.options, *named])
     ui.say(f"next: {shlex.join(['lmr-author', 'validate', *named])} && {evaluate}", whole=True)
 
 

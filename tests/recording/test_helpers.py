@@ -11,7 +11,7 @@ import pytest
 
 from lmr_author.authoring.masking import MaskOptions, mask
 from lmr_author.authoring.recording import checkers
-from lmr_author.authoring.recording.record import RecordOptions, RecordResult, record
+from lmr_author.authoring.recording.record import RecordResult
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import GateStatus, Task
 from lmr_author.core.task.recording import FIXTURES as FILE
@@ -20,8 +20,7 @@ from lmr_author.runtime.probe.document import walk
 from lmr_author.runtime.probe.encoding import encode
 from lmr_author.runtime.probe.outcome import RecordedFixtures
 from lmr_author.runtime.replay import replaying
-from tests.evaluation.foreign import PLAIN
-from tests.pipeline import quiet, run_gates
+from tests.pipeline import recorded, run_gates
 from tests.support import make_task, write_files
 
 WORDS = '''\
@@ -90,8 +89,7 @@ def masked_and_recorded(task: Task, target: str, **options: object) -> RecordRes
     if not task.load().implementations:
         mask(task, MaskOptions((target,), category="Evaluation Metrics"), task.root)
     command = () if "examples" in options else ("python", "words_run.py")
-    chosen = RecordOptions(target, command, where=PLAIN, **options)  # type: ignore[arg-type]
-    return record(task, chosen, task.root, quiet)
+    return recorded(task, target, *command, **options)  # type: ignore[arg-type]
 
 
 def failed_gates(task: Task) -> list[str]:

@@ -14,9 +14,7 @@ from lmr_author.authoring.recording.record import (
     NO_GRADIENTS,
     OFFER_GRADIENTS,
     EffectKind,
-    RecordOptions,
     RecordResult,
-    record,
 )
 from lmr_author.cli.record import case_lines, lost_calls
 from lmr_author.core.errors import LmrError
@@ -25,7 +23,8 @@ from lmr_author.core.task.evaluation import mutation_score
 from lmr_author.core.task.mutation import MutationScore
 from lmr_author.core.task.recording import Case
 from lmr_author.proof.evaluation.accepting import accept_mutants
-from tests.pipeline import HINGE, only_hinge, quiet, recorded, run_gates
+from lmr_author.runtime.environment.where import HERE
+from tests.pipeline import HINGE, only_hinge, recorded, run_gates
 from tests.support import make_task, write_files
 
 pytestmark = pytest.mark.bwrap
@@ -65,8 +64,8 @@ def recorded_from(
     write_files(tmp_path, {"driver.py": driver})
     mask(task, MaskOptions((target,)), task.root)
     shown: list[str] = []
-    chosen = RecordOptions(target, (*words, "python", "driver.py"), **options)  # type: ignore[arg-type]
-    return record(task, chosen, tmp_path, quiet, tell=shown.append), shown
+    command = (*words, "python", "driver.py")
+    return recorded(task, target, *command, here=tmp_path, where=HERE, tell=shown.append, **options), shown  # type: ignore[arg-type]
 
 
 def of_driver(result: RecordResult) -> list[Case]:
@@ -148,8 +147,7 @@ def test_a_second_function_gets_what_the_first_has_left(
 
     def run(target: str, total: int, force: bool = False) -> RecordResult:
         monkeypatch.setattr(job, "MOST_BYTES", total)
-        options = RecordOptions(target, ("python", "run.py"), force=force)
-        return record(task, options, task.root, quiet)
+        return recorded(task, target, force=force)
 
     alone = sum(case.bytes for case in run(hinge, 2**20).recording.cases)
     with pytest.raises(LmrError) as caught:
@@ -218,7 +216,7 @@ def test_a_command_that_cannot_be_recorded(tmp_path: Path, driver: str, message:
     root = task.root / "small-repo"
     write_files(root, {"drive.py": driver, "tools/helper.py": ""})
     with pytest.raises(LmrError) as caught:
-        record(task, RecordOptions(HINGE, ("python", "drive.py")), task.root, quiet)
+        recorded(task, HINGE, "python", "drive.py", where=HERE)
     assert message in caught.value.message
     assert hint in caught.value.hint + caught.value.message
     assert list((root / "unit_test").iterdir()) == []
@@ -247,7 +245,7 @@ def test_a_driver_outside_the_repository_and_its_arguments(tmp_path: Path) -> No
         "for x in VALUES:\n    hinge(x, margin=float(sys.argv[1]))\n"
     )
     outside = write_files(tmp_path / "scratch", {"helper.py": "VALUES = (0.25, 4.0)\n", "driver.py": driver})
-    result = record(task, RecordOptions(HINGE, ("python", "driver.py", "2.5")), outside, quiet)
+    result = recorded(task, HINGE, "python", "driver.py", "2.5", here=outside)
     assert result.recording.command == ("python", "driver.py", "2.5")
     recording = task.root / "small-repo/unit_test/recordings/1"
     assert str(tmp_path) not in (recording / "recording.json").read_text()

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lmr_author.authoring.recording.explored import Known, explore
-from lmr_author.authoring.recording.job import MOST_BYTES, RecordOptions
+from lmr_author.authoring.recording.job import MOST_BYTES
+from lmr_author.authoring.recording.options import RecordOptions
 from lmr_author.authoring.recording.replay import REPEATS, Golden, Rejected, Replayed, irreproducible
 from lmr_author.authoring.recording.run import RecordedCall
 from lmr_author.authoring.recording.selection import (

@@ -14,17 +14,18 @@ from lmr_author.authoring.recording import store
 from lmr_author.authoring.recording.checkers import nodes
 from lmr_author.authoring.recording.choose import Proof, choose
 from lmr_author.authoring.recording.compared import ComparedPart, compared_parts
+from lmr_author.authoring.recording.driver import switches
 from lmr_author.authoring.recording.explored import NOTHING_KNOWN, Known
 from lmr_author.authoring.recording.job import (
-    Job,
-    RecordOptions,
-    driver_of,
+    RecordJob,
     implementation_of,
-    ready_helpers,
+    job_of,
+    require_unrecorded,
     room_left,
 )
+from lmr_author.authoring.recording.options import RecordOptions
 from lmr_author.authoring.recording.replay import Golden, golden_of, replay
-from lmr_author.authoring.recording.run import Recorded, RecordedCall, Run, plan_of, run
+from lmr_author.authoring.recording.run import Recorded, RecordedCall, run
 from lmr_author.authoring.recording.selection import order_of_choice
 from lmr_author.core import code, files
 from lmr_author.core.locks import changes_task
@@ -34,7 +35,7 @@ from lmr_author.core.task.provenance import Provenance
 from lmr_author.core.task.recording import Recording
 from lmr_author.core.texts import listed
 from lmr_author.runtime.environment.failures import explain_command
-from lmr_author.runtime.environment.where import prepare, python_in_words, python_of
+from lmr_author.runtime.environment.where import HERE, Where, prepare, python_in_words, python_of
 from lmr_author.runtime.probe.calling import GLOBAL, GRADIENTS, VALUE
 from lmr_author.runtime.replay import replaying
 from lmr_author.runtime.sandbox.base import Sandbox
@@ -155,18 +156,25 @@ class RecordResult:
 @changes_task
 def record(
     task: Task,
+    target: str | None,
     options: RecordOptions,
     here: Path,
     progress: Progress,
     tell: Tell = lambda line: None,
     known: Known = NOTHING_KNOWN,
+    *,
+    where: Where = HERE,
+    force: bool = False,
 ) -> RecordResult:
     """Record real calls of a masked function's golden into cases and a unit test.
 
     Args:
+        target: as typed; None when the task has a single implementation.
         here: the current folder, from which scripts and files are named.
         tell: shows the Python that runs the command, where nobody named one, and notes.
         known: right and wrong versions by which cases are chosen, too.
+        where: the sandbox.
+        force: replace an existing recording (the old one is kept in ``authoring/removed/``).
 
     Raises:
         TargetError: the target is not masked in this task.
@@ -175,35 +183,52 @@ def record(
         SandboxError: the sandbox failed.
     """
     info = task.load()
-    implementation = implementation_of(task, info, options.target, here)
-    helpers = ready_helpers(task, info, implementation, options)
+    implementation = implementation_of(task, info, target, here)
+    if not force:
+        require_unrecorded(task, info, implementation)
     files.require_writable(task.recording(info, implementation.index))
-    with (
-        files.temporary_folder("lmr-author-record-") as work,
-        options.where.sandbox(task, info) as sandbox,
-    ):
+    with files.temporary_folder("lmr-author-record-") as work, where.sandbox(task, info) as sandbox:
         work.chmod(0o755)
-        job = Job(task, info, implementation, options, helpers, work)
-        plan = _prepare(job, sandbox, here, progress, tell)
+        # Before anything is built, so that mistakes in the command show at once.
+        job = job_of(task, info, implementation, options, here, work)
+        job = _in_environment(job, where, sandbox, progress, tell)
 
         progress("running the command")
-        recorded = run(sandbox, plan)
-        golden = golden_of(plan, sandbox, recorded, bool(options.in_place))
+        recorded = run(sandbox, job)
+        golden = golden_of(job, sandbox, recorded, bool(options.in_place))
         replayed = replay(golden, order_of_choice(recorded.calls), options.fewest_cases, progress)
         made = recorded.summary.calls
         proof = choose(golden, replayed, options, room_left(job), made, known, progress)
         for note in notes(job, recorded, proof):
             tell(note)
-        result = _store(plan, recorded, golden, proof)
-        _remember_driver(plan)
+        result = _store(job, recorded, golden, proof)
+        _remember_driver(job)
         return result
 
 
-def _remember_driver(plan: Run) -> None:
+def _in_environment(
+    job: RecordJob, where: Where, sandbox: Sandbox, progress: Progress, tell: Tell
+) -> RecordJob:
+    """Prepare the sandbox; return the job with what explains a fault of its environment."""
+    python = python_of(job.task, where)
+    if words := python_in_words(python, where):
+        tell(f"recording {words}")
+    progress("preparing the environment")
+    prepare(sandbox, progress)
+    if variables := switches(job.definition.function):
+        words = " ".join(f"{name}={value}" for name, value in variables.items())
+        tell(f"recording with {words}, as compiled code cannot be watched")
+    in_image, lock = sandbox.name == "docker", files.read_text_or_empty(job.task.lock)
+    made_by = python.environment.made_by if python.environment else ()
+    explain = partial(explain_command, in_image=in_image, python=where.python, lock=lock, made_by=made_by)
+    return replace(job, explain=explain)
+
+
+def _remember_driver(job: RecordJob) -> None:
     """Store where a script outside of the repository lies, for ``challenge``; nothing in a task without provenance."""
-    task, driver = plan.job.task, plan.driver
+    task, driver = job.task, job.driver
     origin = Provenance.read_if_valid(task.provenance_path)
-    if origin is not None and plan.job.options.command and driver.mounts:
+    if origin is not None and job.options.command and driver.mounts:
         source = driver.mounts[0].source
         folder = source.parent if source.is_file() else source
         place = Path(os.path.relpath(folder, task.root.resolve())).as_posix()
@@ -211,37 +236,18 @@ def _remember_driver(plan: Run) -> None:
         replace(origin, drivers=drivers).write(task.provenance_path)
 
 
-def _prepare(job: Job, sandbox: Sandbox, here: Path, progress: Progress, tell: Tell) -> Run:
-    where = job.options.where
-    # Before anything is built, so that mistakes in the command show at once.
-    driver = driver_of(job, here)
-    python = python_of(job.task, where)
-    if words := python_in_words(python, where):
-        tell(f"recording {words}")
-    progress("preparing the environment")
-    prepare(sandbox, progress)
-    in_image, lock = sandbox.name == "docker", files.read_text_or_empty(job.task.lock)
-    made_by = python.environment.made_by if python.environment else ()
-    explain = partial(explain_command, in_image=in_image, python=where.python, lock=lock, made_by=made_by)
-    plan = plan_of(job, driver, explain)
-    if plan.uncompiled:
-        words = " ".join(f"{name}={value}" for name, value in plan.uncompiled.items())
-        tell(f"recording with {words}, as compiled code cannot be watched")
-    return plan
-
-
-def _store(plan: Run, recorded: Recorded, golden: Golden, proof: Proof) -> RecordResult:
+def _store(job: RecordJob, recorded: Recorded, golden: Golden, proof: Proof) -> RecordResult:
     """Put the cases and their test in the place of an earlier recording; return what they leave open."""
-    removed = store.move_to_removed(plan.job)
+    removed = store.move_to_removed(job)
     left_out = uncompared(golden, recorded)
-    recording = store.store(plan, recorded, proof, [effect.text for effect in left_out])
+    recording = store.store(job, recorded, proof, [effect.text for effect in left_out])
     executed = recorded.coverage(recorded.executed | proof.hits)
     not_kept = sorted(set(recording.coverage.missed) - set(executed.missed))
-    original = plan.module.tree
-    accepted = equivalents.valid_changes(plan.job.task)
-    parts = compared_parts(plan.job.task.recording(plan.job.info, plan.job.implementation.index), recording)
+    original = job.module.tree
+    accepted = equivalents.valid_changes(job.task)
+    parts = compared_parts(job.recording_folder, recording)
     return RecordResult(
-        plan.job.implementation,
+        job.implementation,
         recording,
         recorded,
         proof,
@@ -255,7 +261,7 @@ def _store(plan: Run, recorded: Recorded, golden: Golden, proof: Proof) -> Recor
     )
 
 
-def notes(job: Job, recorded: Recorded, proof: Proof) -> Iterator[str]:
+def notes(job: RecordJob, recorded: Recorded, proof: Proof) -> Iterator[str]:
     """Yield notes on the chosen cases: a call left out, gradients, random numbers, and globals that they set."""
     if recorded.fatal:
         yield f"call {recorded.fatal} is left out: the command died of what it raised (if it is meant, catch it)"

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author.authoring.recording.checkers import check_option, fixture_advice, parse, with_chosen
-from lmr_author.authoring.recording.run import Recorded, RecordedCall, Run
+from lmr_author.authoring.recording.job import RecordJob
+from lmr_author.authoring.recording.run import Recorded, RecordedCall
 from lmr_author.authoring.recording.tolerance import derive, differs_in_double, in_double, moved, narrowed
 from lmr_author.core import code
 from lmr_author.core.errors import LmrError
@@ -111,16 +112,15 @@ class Golden:
         )
 
 
-def golden_of(plan: Run, sandbox: Sandbox, recorded: Recorded, in_place: bool) -> Golden:
+def golden_of(job: RecordJob, sandbox: Sandbox, recorded: Recorded, in_place: bool) -> Golden:
     """Lay out a golden tree that the recorded run has not touched, and decide which changes count.
 
     Args:
         in_place: implementations have to change what the golden changes by the way, too.
     """
-    job = plan.job
     overlay = staging.golden_overlay(job.task, job.info)
-    module = code.Module.parse(overlay[plan.goal_file], plan.goal_file)
-    definition = code.find(module, Target(plan.goal_file, plan.qualname, nth=plan.nth or None))
+    module = code.Module.parse(overlay[job.goal_file], job.goal_file)
+    definition = code.find(module, Target(job.goal_file, job.qualname, nth=job.nth or None))
     ignored, grads = tuple[str, ...](), True
     if not in_place:
         ignored = changes_by_the_way(definition.function, definition.receiver, recorded.calls)
@@ -128,9 +128,9 @@ def golden_of(plan: Run, sandbox: Sandbox, recorded: Recorded, in_place: bool) -
     clean, cases = job.work / "clean", job.work / "cases"
     cases.mkdir()
     staging.copy_tree(job.repository, clean, overlay, with_tests=False)
-    replay_plan = replaying.ReplayPlan(
-        goal_file=plan.goal_file,
-        qualname=plan.qualname,
+    plan = replaying.ReplayPlan(
+        goal_file=job.goal_file,
+        qualname=job.qualname,
         line=definition.line,
         module=recorded.summary.module,
         sys_path=recorded.summary.sys_path,
@@ -141,7 +141,7 @@ def golden_of(plan: Run, sandbox: Sandbox, recorded: Recorded, in_place: bool) -
         fixtures=job.helpers.fixtures,
     )
     checks = parse(job.options.checks)
-    return Golden(sandbox, replay_plan, clean, plan.inside, module, definition, checks, ignored, grads)
+    return Golden(sandbox, plan, clean, job.inside, module, definition, checks, ignored, grads)
 
 
 @dataclass(frozen=True)

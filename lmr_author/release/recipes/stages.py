@@ -180,8 +180,8 @@ def record_calls(build: Build, made: Made) -> Made:
     _make_local(build)
     for number, part in enumerate(build.folder.recipe.targets):
         with in_field(build.folder, f"targets[{number}].record"):
-            options = part.record.options(part.target, build.where)
-            record(task, options, path, build.say, known=_known(build, number + 1))
+            known = _known(build, number + 1)
+            record(task, part.target, part.record, path, build.say, known=known, where=build.where)
     return replace(made, sandboxes=())
 
 
