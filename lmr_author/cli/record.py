@@ -192,11 +192,11 @@ def case_lines(cases: Sequence[Case]) -> Iterator[str]:
 def _remarks(result: RecordResult) -> Iterator[str]:
     from lmr_author.authoring.recording.failed import last_error
 
-    recording, proof, run = result.recording, result.proof, result.recorded.result
+    recording, selected, run = result.recording, result.selected, result.recorded.result
     goal = recording.target.goal_file
     for effect in result.uncompared:
         yield f"not compared: {effect.text}; {effect.advice}"
-    yield from proof.fragile[:MOST]
+    yield from selected.fragile[:MOST]
     if result.not_kept:
         yield (
             f"executed only by calls that are not among the cases: {lines(result.not_kept)} of {goal}; "
@@ -207,7 +207,7 @@ def _remarks(result: RecordResult) -> Iterator[str]:
         yield f"never executed{before}: {lines(result.missed)} of {goal}; use inputs that reach them"
     if never := ", ".join(map(str, result.never_false)):
         yield f"never false: the condition on line {never}; use inputs for which it is false"
-    yield from _tolerances(proof.chosen)
+    yield from _tolerances(selected.calls)
     yield from (f"{part.in_words}; reviewers are asked why" for part in result.weak)
     if all(case.outcome == "raised" for case in recording.cases):
         yield (
@@ -222,7 +222,7 @@ def _remarks(result: RecordResult) -> Iterator[str]:
 def lost_calls(result: RecordResult) -> list[str]:
     """Return a line for each reason for which calls did not become cases."""
     reasons: dict[str, list[int]] = {}
-    for rejected in result.proof.rejected:
+    for rejected in result.selected.rejected:
         reasons.setdefault(rejected.reason, []).append(rejected.call.number)
     shown = []
     for reason, numbers in reasons.items():
@@ -287,19 +287,19 @@ def _show_mutants(result: RecordResult) -> None:
     from lmr_author.core.task.mutation import NEEDED_PERCENT, Judgement
     from lmr_author.core.texts import whole_percent
 
-    proof, score = result.proof, result.mutants
+    selected, score = result.selected, result.mutants
     if score.share is None:
-        if proof.made:
+        if selected.made:
             ui.note("the golden is too slow to try mutants here: `lmr-author evaluate` tries them", indent=2)
         return
     ui.say(f"{score.text} ({whole_percent(score.share)})", indent=2)
     if score.untried:
         ui.note(
-            f"only {score.made} of {proof.made} mutants were tried, as the golden is slow: call it with smaller "
+            f"only {score.made} of {selected.made} mutants were tried, as the golden is slow: call it with smaller "
             "inputs and record again; `lmr-author evaluate` tries all",
             indent=2,
         )
-    survivors = [mutant for mutant in proof.survivors if mutant.id not in result.accepted]
+    survivors = [mutant for mutant in selected.survivors if mutant.id not in result.accepted]
     if survivors:
         ui.say("`lmr-author evaluate` shows which of these some input can tell from the original", indent=4)
     for mutant in survivors[:SURVIVORS]:

@@ -74,7 +74,7 @@ def from_calls(parent: Path) -> tuple[object, ...]:
     write_files(task.root / "small-repo", {"pkg/rounding.py": ROUNDED, "run.py": DRIVER})
     mask(task, MaskOptions(("pkg/rounding.py::rounded",)), task.root)
     result = recorded(task, "pkg/rounding.py::rounded")
-    return [case.number for case in result.proof.chosen], len(result.proof.rejected), facts(task)
+    return [case.number for case in result.selected.chosen], len(result.selected.rejected), facts(task)
 
 
 def from_a_test(parent: Path) -> tuple[object, ...]:

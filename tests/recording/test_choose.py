@@ -12,7 +12,7 @@ from lmr_author.authoring.recording.selection import (
     GENEROUS_SECONDS,
     MOST_COMBINATIONS,
     NOT_GIVEN,
-    Catch,
+    CaseSelection,
     additions,
     further,
     options_of,
@@ -46,9 +46,9 @@ def numbers(calls: list[RecordedCall]) -> list[int]:
 def chosen(calls: list[RecordedCall], killed: dict[int, set[str]], wanted: int = 3) -> dict[int, str]:
     """Choose among calls; returns the number of each chosen one → what is said of it."""
     ordered = order_of_choice(calls)
-    catch = Catch(ordered, {number: frozenset(names) for number, names in killed.items()})
-    found = catch.choose(ordered, wanted)
-    return additions(sorted(found, key=lambda item: item.number), catch.gains)
+    selection = CaseSelection(ordered, {number: frozenset(names) for number, names in killed.items()})
+    found = selection.choose(ordered, wanted)
+    return additions(sorted(found, key=lambda item: item.number), selection.contributions)
 
 
 def test_everything_covered_comes_before_anything_else() -> None:

@@ -129,7 +129,7 @@ for sizes in (2, 3, 4, 5):
     solve(np.stack([row * factor for factor in 1 + noise.random(sizes)]), noise.normal(size=sizes))
 """
     result = record(task_of(tmp_path, SOLVE, driver, "solve"), "solve")
-    reasons = [lost.reason for lost in result.proof.rejected]
+    reasons = [lost.reason for lost in result.selected.rejected]
     assert len([reason for reason in reasons if reason.startswith("ill-conditioned")]) >= 3, reasons
     assert {1, 3, 5, 7} <= {case.call for case in result.recording.cases}
 

@@ -243,7 +243,7 @@ def test_fixtures_are_one_module_with_classes_and_state(folder: str, task: Task)
     write_files(root, {"unit_test/fixtures.py": SHARED, "words_run.py": run})
     result = masked_and_recorded(task, "pkg/words.py::first", cases=6)
 
-    assert [item.reason for item in result.proof.rejected] == []
+    assert [item.reason for item in result.selected.rejected] == []
     trees = [
         replaying.load_document(root / "unit_test/recordings/1" / case.name, "inputs").tree
         for case in result.recording.cases

@@ -83,10 +83,10 @@ def test_record_and_evaluate_show_the_same_figure(tmp_path: Path) -> None:
     task = only_hinge(tmp_path)
     for force in (False, True):
         result = recorded(task, HINGE, force=force)
-        proof = result.proof
-        assert proof.tried == proof.made
+        selected = result.selected
+        assert selected.tried == selected.made
         assert mutants_of(task) == result.mutants
-        left = [one.id for one in proof.survivors if one.id not in result.accepted]
+        left = [one.id for one in selected.survivors if one.id not in result.accepted]
         if left:
             accept_mutants(task, {left[0]: "it is the same for all numbers"})
 
@@ -115,7 +115,7 @@ def side(x):
 def test_a_result_that_rounding_decides_is_named(tmp_path: Path) -> None:
     driver = "import numpy as np\nfrom pkg.sides import side\n\nside(np.array([0.1, 0.2, 0.4], dtype='f4'))\n"
     result, _ = recorded_from(tmp_path, {"pkg/sides.py": SIDES}, "pkg/sides.py::side", driver)
-    assert "in float64 the golden gives another value" in result.proof.fragile[0]
+    assert "in float64 the golden gives another value" in result.selected.fragile[0]
 
 
 FOR_A_GPU = """\
@@ -158,7 +158,7 @@ def test_a_second_function_gets_what_the_first_has_left(
     assert len(fewer.recording.cases) == len(other) - 1, (
         "an earlier recording of the same function does not count"
     )
-    assert "its other functions leave" in fewer.proof.rejected[-1].reason
+    assert "its other functions leave" in fewer.selected.rejected[-1].reason
 
 
 def test_a_compiled_function_is_recorded_as_python(tmp_path: Path) -> None:
@@ -396,7 +396,7 @@ def test_an_argument_that_is_changed_by_the_way_is_not_compared(
     result, _ = recorded_from(tmp_path, {"scale.py": code}, "scale.py::scale", driver, **options)
     arguments = [effect.names for effect in result.uncompared if effect.kind is EffectKind.ARGUMENTS]
     assert arguments == ([] if compared else [("items",)])
-    assert result.proof.fragile == ()
+    assert result.selected.fragile == ()
     pure = code.replace("    for n", "    items = list(items)\n    for n")
     root = tmp_path / "1-Small/small-repo"
     for text, passes in ((code, True), (pure, not compared), (code.replace("*= by", "*= by + 1"), False)):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lmr_author.authoring.recording import store
 from lmr_author.authoring.recording.checkers import nodes
-from lmr_author.authoring.recording.choose import Proof, choose
+from lmr_author.authoring.recording.choose import SelectedCases, choose
 from lmr_author.authoring.recording.compared import ComparedPart, compared_parts
 from lmr_author.authoring.recording.driver import switches
 from lmr_author.authoring.recording.explored import NOTHING_KNOWN, Known
@@ -21,12 +21,10 @@ from lmr_author.authoring.recording.job import (
     implementation_of,
     job_of,
     require_unrecorded,
-    room_left,
 )
 from lmr_author.authoring.recording.options import RecordOptions
-from lmr_author.authoring.recording.replay import Golden, golden_of, replay
+from lmr_author.authoring.recording.replay import GoldenRunner, golden_runner
 from lmr_author.authoring.recording.run import Recorded, RecordedCall, run
-from lmr_author.authoring.recording.selection import order_of_choice
 from lmr_author.core import code, files
 from lmr_author.core.locks import changes_task
 from lmr_author.core.task import Implementation, Progress, Task, equivalents
@@ -106,7 +104,7 @@ class Uncompared:
         return EFFECTS[self.kind][1]
 
 
-def uncompared(golden: Golden, recorded: Recorded) -> tuple[Uncompared, ...]:
+def uncompared(golden: GoldenRunner, recorded: Recorded) -> tuple[Uncompared, ...]:
     """Return what the golden does that no case compares, by the kind of the effect, each name once."""
     by_kind: dict[EffectKind, dict[str, None]] = {}
     for call in recorded.calls:
@@ -136,7 +134,7 @@ class RecordResult:
     implementation: Implementation
     recording: Recording
     recorded: Recorded
-    proof: Proof
+    selected: SelectedCases
     removed: tuple[str, ...]
     missed: tuple[tuple[int, int], ...] = ()
     not_kept: tuple[tuple[int, int], ...] = ()
@@ -148,9 +146,9 @@ class RecordResult:
     @property
     def mutants(self) -> MutationScore:
         """What became of the mutants that were tried."""
-        proof = self.proof
-        killed = proof.tried - len(proof.survivors)
-        return MutationScore(proof.tried, killed, len(self.accepted), proof.made - proof.tried)
+        selected = self.selected
+        killed = selected.tried - len(selected.survivors)
+        return MutationScore(selected.tried, killed, len(self.accepted), selected.made - selected.tried)
 
 
 @changes_task
@@ -195,13 +193,11 @@ def record(
 
         progress("running the command")
         recorded = run(sandbox, job)
-        golden = golden_of(job, sandbox, recorded, bool(options.in_place))
-        replayed = replay(golden, order_of_choice(recorded.calls), options.fewest_cases, progress)
-        made = recorded.summary.calls
-        proof = choose(golden, replayed, options, room_left(job), made, known, progress)
-        for note in notes(job, recorded, proof):
+        golden = golden_runner(job, sandbox, recorded, bool(options.in_place))
+        selected = choose(golden, job, recorded, known, progress)
+        for note in notes(job, recorded, selected):
             tell(note)
-        result = _store(job, recorded, golden, proof)
+        result = _store(job, recorded, golden, selected)
         _remember_driver(job)
         return result
 
@@ -236,12 +232,12 @@ def _remember_driver(job: RecordJob) -> None:
         replace(origin, drivers=drivers).write(task.provenance_path)
 
 
-def _store(job: RecordJob, recorded: Recorded, golden: Golden, proof: Proof) -> RecordResult:
+def _store(job: RecordJob, recorded: Recorded, golden: GoldenRunner, selected: SelectedCases) -> RecordResult:
     """Put the cases and their test in the place of an earlier recording; return what they leave open."""
     removed = store.move_to_removed(job)
     left_out = uncompared(golden, recorded)
-    recording = store.store(job, recorded, proof, [effect.text for effect in left_out])
-    executed = recorded.coverage(recorded.executed | proof.hits)
+    recording = store.store(job, recorded, selected, [effect.text for effect in left_out])
+    executed = recorded.coverage(recorded.executed | selected.hits)
     not_kept = sorted(set(recording.coverage.missed) - set(executed.missed))
     original = job.module.tree
     accepted = equivalents.valid_changes(job.task)
@@ -250,31 +246,31 @@ def _store(job: RecordJob, recorded: Recorded, golden: Golden, proof: Proof) -> 
         job.implementation,
         recording,
         recorded,
-        proof,
+        selected,
         removed,
         blocks_at(original, executed.missed),
         blocks_at(original, not_kept),
         executed.never_false,
         left_out,
-        frozenset(one.id for one in proof.survivors if accepted.get(one.id) == one.diff),
+        frozenset(one.id for one in selected.survivors if accepted.get(one.id) == one.diff),
         tuple(part for part in parts if part.is_weak and not part.reason),
     )
 
 
-def notes(job: RecordJob, recorded: Recorded, proof: Proof) -> Iterator[str]:
+def notes(job: RecordJob, recorded: Recorded, selected: SelectedCases) -> Iterator[str]:
     """Yield notes on the chosen cases: a call left out, gradients, random numbers, and globals that they set."""
     if recorded.fatal:
         yield f"call {recorded.fatal} is left out: the command died of what it raised (if it is meant, catch it)"
-    compared = any(GRADIENTS in path for call in proof.chosen for path in call.checkers)
+    compared = any(GRADIENTS in path for call in selected.calls for path in call.checkers)
     if job.options.gradients and not compared:
         yield NO_GRADIENTS
-    elif not compared and any(map(_is_differentiable, proof.chosen)):
+    elif not compared and any(map(_is_differentiable, selected.calls)):
         yield OFFER_GRADIENTS
-    generators = {trait.value for call in proof.chosen for trait in call.traits if trait.kind == "random"}
+    generators = {trait.value for call in selected.calls for trait in call.traits if trait.kind == "random"}
     if generators:
         yield DRAWS.format(", ".join(sorted(generators)))
     names = set()
-    for call in proof.chosen:
+    for call in selected.calls:
         for name in replaying.load_document(call.folder, "inputs").tree:
             if name.startswith(GLOBAL):
                 names.add(name.removeprefix(GLOBAL))

@@ -14,7 +14,7 @@ from typing import Any
 
 from lmr_author import __version__
 from lmr_author.authoring.recording.checkers import compact, digests
-from lmr_author.authoring.recording.choose import Proof
+from lmr_author.authoring.recording.choose import SelectedCases
 from lmr_author.authoring.recording.job import RecordJob
 from lmr_author.authoring.recording.run import Recorded, RecordedCall
 from lmr_author.core import files, resources
@@ -46,23 +46,25 @@ def move_to_removed(job: RecordJob) -> tuple[str, ...]:
     return tuple(job.task.move_to_removed(path) for path in earlier if path.exists())
 
 
-def store(job: RecordJob, recorded: Recorded, proof: Proof, uncompared: Sequence[str]) -> Recording:
+def store(
+    job: RecordJob, recorded: Recorded, selected: SelectedCases, uncompared: Sequence[str]
+) -> Recording:
     """Write ``recordings/N/`` whole or not at all, then the test; neither must exist yet.
 
     Args:
         job, recorded: the run that made it.
-        proof: the chosen calls, in order, and the versions of what ran them.
+        selected: the chosen calls, in order, and the versions of what ran them.
         uncompared: effects of the golden that no case compares, in words.
     """
     task, info = job.task, job.info
     with files.staged_folder(job.recording_folder) as staging:
         cases = [
-            store_case(staging, number, call, proof.adds[call.number])
-            for number, call in enumerate(proof.chosen, 1)
+            store_case(staging, number, call, selected.adds[call.number])
+            for number, call in enumerate(selected.calls, 1)
         ]
-        covered = recorded.coverage(frozenset().union(*(call.hits for call in proof.chosen)))
+        covered = recorded.coverage(frozenset().union(*(call.hits for call in selected.calls)))
         options = job.options.unusual
-        recording = recording_of(staging, job, recorded, cases, covered, proof.versions, options)
+        recording = recording_of(staging, job, recorded, cases, covered, selected.versions, options)
         page = write_manifest(staging, job, recording, uncompared)
     renew_support(task.unit_test_folder(info))
     files.write_text(task.unit_test(info, job.implementation), page)

@@ -16,7 +16,7 @@ from lmr_author.authoring.recording.explored import Known, explore
 from lmr_author.authoring.recording.job import RecordJob, job_of, room_left
 from lmr_author.authoring.recording.options import RecordOptions
 from lmr_author.authoring.recording.record import Uncompared, uncompared
-from lmr_author.authoring.recording.replay import Golden, golden_of, replay
+from lmr_author.authoring.recording.replay import GoldenRunner, golden_runner, replay
 from lmr_author.authoring.recording.run import Recorded, RecordedCall, inputs_digest, run
 from lmr_author.authoring.recording.selection import order_of_choice
 from lmr_author.core import files
@@ -48,7 +48,7 @@ class Calls:
     room: int
     job: RecordJob
     recorded: Recorded
-    golden: Golden
+    golden: GoldenRunner
     others: tuple[RecordedCall, ...]
     cases: dict[str, RecordedCall]
 
@@ -94,12 +94,12 @@ def record_again(
     say(f"recording the calls of {implementation.target} once more")
     recorded = run(bench.sandbox, job)
     in_place = _compares_changes(recording) if options.in_place is None else options.in_place
-    golden = golden_of(job, bench.sandbox, recorded, in_place)
-    replayed = replay(golden, order_of_choice(recorded.calls), options.fewest_cases, say)
-    explored = explore(golden, replayed.proven, recorded.summary.calls + 1, MOST_TRIED, Known(rewrites), say)
+    golden = golden_runner(job, bench.sandbox, recorded, in_place)
+    proven, _ = replay(golden, order_of_choice(recorded.calls), options.fewest_cases, say)
+    explored = explore(golden, proven, recorded.summary.calls + 1, MOST_TRIED, Known(rewrites), say)
     case_names = {inputs_digest(bench.recording_folder / case.name): case.name for case in recording.cases}
     cases, others = dict[str, RecordedCall](), list[RecordedCall]()
-    for call in sorted((*replayed.proven, *explored), key=lambda call: call.number):
+    for call in sorted((*proven, *explored), key=lambda call: call.number):
         name = case_names.get(call.inputs_digest)
         if name is None:
             others.append(call)
