@@ -151,7 +151,6 @@ def _inputs(function: code.FunctionNode, skipped: int) -> tuple[list[str], list[
 
 
 def _calls(function: code.FunctionNode, caller: str, has_inputs: bool) -> list[str]:
-    """Return a call, and one for each option."""
     if _decorators(function) & {"property", "cached_property"}:
         return [caller]
     calls = []

@@ -145,7 +145,6 @@ def _is_assignment(word: str) -> bool:
 
 
 def folder_with(script: str, folders: Iterable[Path]) -> Path | None:
-    """Return the first folder that has a script; None where none has."""
     return next((folder for folder in folders if (folder / script).is_file()), None)
 
 
@@ -214,7 +213,6 @@ def _tests_of(implementation: Implementation, repository: Path) -> list[str]:
 
 
 def require_python(example: str) -> None:
-    """Raise UsageError for an example that is not Python."""
     try:
         compile(example.strip(), "example", "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:

@@ -46,12 +46,10 @@ class RecordJob:
 
     @property
     def repository(self) -> Path:
-        """The masked repository."""
         return self.task.repository(self.info)
 
     @property
     def recording_folder(self) -> Path:
-        """The folder of the cases."""
         return self.task.recording(self.info, self.implementation.index)
 
     @property
@@ -150,7 +148,6 @@ def _named(task: Task, info: TaskInfo, text: str, here: Path) -> list[Implementa
 
 
 def require_unrecorded(task: Task, info: TaskInfo, implementation: Implementation) -> None:
-    """Raise LmrError where a function has a recording already."""
     folder = task.recording(info, implementation.index)
     # A recording without its test is one whose making was cut short: it makes way, and is not defended.
     if folder.exists() and task.unit_test(info, implementation).exists():

@@ -61,7 +61,6 @@ class RecordOptions:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The command's words."""
         return tuple(shlex.split(self.command))
 
     @property

@@ -145,7 +145,6 @@ class RecordResult:
 
     @property
     def mutants(self) -> MutationScore:
-        """What became of the mutants that were tried."""
         selected = self.selected
         killed = selected.tried - len(selected.survivors)
         return MutationScore(selected.tried, killed, len(self.accepted), selected.made - selected.tried)

@@ -83,7 +83,6 @@ class RecordedCall:
 
     @classmethod
     def read(cls, meta: Path) -> RecordedCall:
-        """Read a call's ``meta.json``."""
         data = files.read_json(meta)
         own = {"number": data["call"], "size": data["bytes"], "folder": meta.parent}
         return msgspec.convert({**data, **own}, cls)
@@ -96,7 +95,6 @@ class RecordedCall:
 
     @property
     def inputs_digest(self) -> str:
-        """Return a digest of its inputs, random states included."""
         return inputs_digest(self.folder)
 
     @property
@@ -107,7 +105,7 @@ class RecordedCall:
 
 
 def inputs_digest(folder: Path) -> str:
-    """Return a digest of the inputs of a call or case in a folder."""
+    """Return a digest of the inputs of a call or case, random states included."""
     return "\n".join(files.sha256_file(path) for path in sorted(folder.glob("inputs.*")))
 
 
@@ -280,7 +278,6 @@ def _died_of(call: RecordedCall, last: str) -> bool:
 
 
 def read(out: Path, result: ExecResult) -> Recorded:
-    """Read what the recorder left."""
     # The command may have put a link in the place of what the recorder wrote.
     metas = [meta for meta in sorted(out.glob("calls/[0-9]*/meta.json")) if not meta.parent.is_symlink()]
     calls = tuple(RecordedCall.read(meta) for meta in metas)

@@ -224,5 +224,4 @@ def _comment(case: Case) -> str:
 
 
 def _comment_after(text: str) -> str:
-    """Write a comment, cut between words where it is long."""
     return f"  # {textwrap.shorten(printable(text), LINE - 16, placeholder=' …')}" if text else ""

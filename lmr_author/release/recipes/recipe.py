@@ -59,7 +59,6 @@ class PaperPart:
 
     @property
     def is_file(self) -> bool:
-        """True where the source is a file beside the recipe."""
         return "://" not in self.source and not arxiv_id(self.source)
 
 
@@ -203,18 +202,14 @@ class Recipe(Record):
 
 @dataclass(frozen=True)
 class Folder:
-    """A recipe and the folder that it lies in."""
-
     path: Path
     recipe: Recipe
 
     @property
     def task(self) -> str:
-        """Name of the task's folder."""
         return f"{self.recipe.id}-{self.recipe.name}"
 
     def answer(self, index: int, name: str) -> Path:
-        """Return the file of an answer."""
         return self.path / "answers" / str(index) / f"{name}.py"
 
     def answer_text(self, index: int, name: str) -> str:
@@ -250,7 +245,6 @@ def find(path: Path) -> list[Path]:
 
 
 def require_distinct(folders: Sequence[Folder]) -> None:
-    """Raise LmrError where two recipes have one number."""
     by_number: dict[int, Folder] = {}
     for folder in folders:
         other = by_number.setdefault(folder.recipe.id, folder)
@@ -364,7 +358,6 @@ def files_beside(folder: Folder) -> list[Path]:
 
 
 def script_in(command: Sequence[str]) -> str:
-    """Return the Python script that a command runs; "" for none."""
     return next((word for word in command if word.endswith(".py")), "")
 
 

@@ -70,7 +70,6 @@ class Build:
 
     @property
     def task(self) -> Task:
-        """The task."""
         return Task(self.work / self.folder.task)
 
     @property
