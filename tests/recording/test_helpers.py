@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -21,6 +19,7 @@ from lmr_author.runtime.probe.encoding import encode
 from lmr_author.runtime.probe.outcome import RecordedFixtures
 from lmr_author.runtime.replay import replaying
 from tests.pipeline import recorded, run_gates
+from tests.recording.test_record import passes
 from tests.support import make_task, write_files
 
 WORDS = '''\
@@ -252,8 +251,7 @@ def test_fixtures_are_one_module_with_classes_and_state(folder: str, task: Task)
         "unit_test.fixtures:Vocabulary", "fixture",
     }  # fmt: skip
     assert failed_gates(task) == []
-    (root / "pkg/words.py").write_text(WORDS)
-    assert shipped(root) == 0
+    assert passes(root.parent.parent, "pkg/words.py", WORDS)
 
 
 @pytest.mark.bwrap
@@ -272,8 +270,3 @@ def test_drivers_and_examples_may_call_a_fixture(task: Task) -> None:
     for result in (driven, written):
         assert result.recording.cases[0].summary["tokenizer"] == "the fixture tokenizer"
     assert written.recording.coverage.missed == ()
-
-
-def shipped(root: Path) -> int:
-    command = [sys.executable, "unit_test/unit_test_1.py"]
-    return subprocess.run(command, cwd=root, env={"PYTHONPATH": str(root)}, capture_output=True).returncode
