@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.authoring.masking import MaskOptions, mask
-from lmr_author.authoring.recording.draft_driver import Drafted, draft, draft_driver
+from lmr_author.authoring.recording.draft_driver import DriverDraft, draft, draft_driver
 from lmr_author.core import code
 from lmr_author.core.task import Target
 from tests.pipeline import recorded
@@ -92,7 +92,7 @@ TO_COMPLETE = {
 }  # fmt: skip
 
 
-def drafted_from(files: dict[str, str], target: str, folder: Path) -> Drafted:
+def drafted_from(files: dict[str, str], target: str, folder: Path) -> DriverDraft:
     path = target.partition("::")[0]
     root = write_files(folder / "repo", files)
     module = code.Module.parse((root / path).read_bytes(), path)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lmr_author.authoring.recording.explored import Known, explore
+from lmr_author.authoring.recording.explored import KnownVersions, explore
 from lmr_author.authoring.recording.job import MOST_BYTES, RecordJob, room_left
-from lmr_author.authoring.recording.replay import REPEATS, GoldenRunner, Rejected, irreproducible, replay
-from lmr_author.authoring.recording.run import Recorded, RecordedCall
+from lmr_author.authoring.recording.replay import REPEATS, GoldenRunner, RejectedCall, irreproducible, replay
+from lmr_author.authoring.recording.run import RecordedCall, RecordedRun
 from lmr_author.authoring.recording.selection import (
     GENEROUS_CASES,
     MOST_GENERATED,
@@ -53,7 +53,7 @@ class SelectedCases:
     """
 
     calls: tuple[RecordedCall, ...]
-    rejected: tuple[Rejected, ...]
+    rejected: tuple[RejectedCall, ...]
     versions: Mapping[str, str]
     adds: Mapping[int, str] = field(default_factory=dict)
     hits: frozenset[int] = frozenset()
@@ -64,7 +64,7 @@ class SelectedCases:
 
 
 def choose(
-    golden: GoldenRunner, job: RecordJob, recorded: Recorded, known: Known, progress: Progress
+    golden: GoldenRunner, job: RecordJob, recorded: RecordedRun, known: KnownVersions, progress: Progress
 ) -> SelectedCases:
     """Choose among the calls that reproduce those that catch all that any call does, and further small ones.
 
@@ -135,15 +135,15 @@ def _contributions(
     return selection.contributions | of_generated
 
 
-def _fitting(calls: Sequence[RecordedCall], room: int) -> tuple[list[RecordedCall], list[Rejected]]:
+def _fitting(calls: Sequence[RecordedCall], room: int) -> tuple[list[RecordedCall], list[RejectedCall]]:
     """Return the calls that have room together, the first ones first, and the others."""
-    fitting, too_large, left = list[RecordedCall](), list[Rejected](), room
+    fitting, too_large, left = list[RecordedCall](), list[RejectedCall](), room
     for call in calls:
         if call.stored <= left:
             fitting.append(call)
             left -= call.stored
         else:
-            too_large.append(Rejected(call, too_much(call, room)))
+            too_large.append(RejectedCall(call, too_much(call, room)))
     return fitting, too_large
 
 
@@ -155,14 +155,14 @@ def too_much(call: RecordedCall, room: int) -> str:
     )
 
 
-def _confirmed(cases: Sequence[RecordedCall], run: Replay) -> tuple[list[RecordedCall], list[Rejected]]:
+def _confirmed(cases: Sequence[RecordedCall], run: Replay) -> tuple[list[RecordedCall], list[RejectedCall]]:
     """Return the cases that pass in a run of the golden, and the others."""
-    confirmed, failed = list[RecordedCall](), list[Rejected]()
+    confirmed, failed = list[RecordedCall](), list[RejectedCall]()
     for call in sorted(cases, key=lambda call: call.number):
         expected = replaying.load_document(call.folder, "expected")
         differences = replaying.differences(expected, run.of("golden", str(call.number)), call.checkers)
         if differences:
-            failed.append(Rejected(call, f"differs in one more run: {differences[0]}"))
+            failed.append(RejectedCall(call, f"differs in one more run: {differences[0]}"))
         else:
             confirmed.append(call)
     return confirmed, failed

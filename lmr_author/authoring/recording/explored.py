@@ -32,7 +32,7 @@ MOST, FEWEST = 250, 20
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownVersions:
     """Versions of the goal file whose verdict is known: those of a recipe, or of a challenge.
 
     Attributes:
@@ -44,7 +44,7 @@ class Known:
     wrong: Mapping[str, replaying.Variant] = field(default_factory=dict)
 
 
-NOTHING_KNOWN = Known()
+NO_VERSIONS = KnownVersions()
 
 
 def explore(
@@ -52,7 +52,7 @@ def explore(
     calls: Sequence[RecordedCall],
     first: int,
     versions: int,
-    known: Known,
+    known: KnownVersions,
     progress: Progress,
 ) -> list[RecordedCall]:
     """Return generated calls that count, with their tolerances.

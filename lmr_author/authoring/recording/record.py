@@ -15,7 +15,7 @@ from lmr_author.authoring.recording.checkers import nodes
 from lmr_author.authoring.recording.choose import SelectedCases, choose
 from lmr_author.authoring.recording.compared import ComparedPart, compared_parts
 from lmr_author.authoring.recording.driver import switches
-from lmr_author.authoring.recording.explored import NOTHING_KNOWN, Known
+from lmr_author.authoring.recording.explored import NO_VERSIONS, KnownVersions
 from lmr_author.authoring.recording.job import (
     RecordJob,
     implementation_of,
@@ -24,7 +24,7 @@ from lmr_author.authoring.recording.job import (
 )
 from lmr_author.authoring.recording.options import RecordOptions
 from lmr_author.authoring.recording.replay import GoldenRunner, golden_runner
-from lmr_author.authoring.recording.run import Recorded, RecordedCall, run
+from lmr_author.authoring.recording.run import RecordedCall, RecordedRun, run
 from lmr_author.core import code, files
 from lmr_author.core.locks import changes_task
 from lmr_author.core.task import Implementation, Progress, Task, equivalents
@@ -83,7 +83,7 @@ EFFECTS = {
 
 
 @dataclass(frozen=True)
-class Uncompared:
+class UncomparedEffect:
     """An effect of the golden that is not compared, and what has it.
 
     Attributes:
@@ -104,7 +104,7 @@ class Uncompared:
         return EFFECTS[self.kind][1]
 
 
-def uncompared(golden: GoldenRunner, recorded: Recorded) -> tuple[Uncompared, ...]:
+def uncompared(golden: GoldenRunner, recorded: RecordedRun) -> tuple[UncomparedEffect, ...]:
     """Return what the golden does that no case compares, by the kind of the effect, each name once."""
     by_kind: dict[EffectKind, dict[str, None]] = {}
     for call in recorded.calls:
@@ -114,7 +114,7 @@ def uncompared(golden: GoldenRunner, recorded: Recorded) -> tuple[Uncompared, ..
         for kind, names in effects.items():
             if names:
                 by_kind.setdefault(EffectKind(kind), {}).update(dict.fromkeys(names))
-    return tuple(Uncompared(kind, tuple(names)) for kind, names in sorted(by_kind.items()))
+    return tuple(UncomparedEffect(kind, tuple(names)) for kind, names in sorted(by_kind.items()))
 
 
 @dataclass(frozen=True)
@@ -133,13 +133,13 @@ class RecordResult:
 
     implementation: Implementation
     recording: Recording
-    recorded: Recorded
+    recorded: RecordedRun
     selected: SelectedCases
     removed: tuple[str, ...]
     missed: tuple[tuple[int, int], ...] = ()
     not_kept: tuple[tuple[int, int], ...] = ()
     never_false: tuple[int, ...] = ()
-    uncompared: tuple[Uncompared, ...] = ()
+    uncompared: tuple[UncomparedEffect, ...] = ()
     accepted: frozenset[str] = frozenset()
     weak: tuple[ComparedPart, ...] = ()
 
@@ -158,7 +158,7 @@ def record(
     here: Path,
     progress: Progress,
     tell: Tell = lambda line: None,
-    known: Known = NOTHING_KNOWN,
+    known: KnownVersions = NO_VERSIONS,
     *,
     where: Where = HERE,
     force: bool = False,
@@ -231,7 +231,9 @@ def _remember_driver(job: RecordJob) -> None:
         replace(origin, drivers=drivers).write(task.provenance_path)
 
 
-def _store(job: RecordJob, recorded: Recorded, golden: GoldenRunner, selected: SelectedCases) -> RecordResult:
+def _store(
+    job: RecordJob, recorded: RecordedRun, golden: GoldenRunner, selected: SelectedCases
+) -> RecordResult:
     """Put the cases and their test in the place of an earlier recording; return what they leave open."""
     removed = store.move_to_removed(job)
     left_out = uncompared(golden, recorded)
@@ -256,7 +258,7 @@ def _store(job: RecordJob, recorded: Recorded, golden: GoldenRunner, selected: S
     )
 
 
-def notes(job: RecordJob, recorded: Recorded, selected: SelectedCases) -> Iterator[str]:
+def notes(job: RecordJob, recorded: RecordedRun, selected: SelectedCases) -> Iterator[str]:
     """Yield notes on the chosen cases: a call left out, gradients, random numbers, and globals that they set."""
     if recorded.fatal:
         yield f"call {recorded.fatal} is left out: the command died of what it raised (if it is meant, catch it)"

@@ -13,7 +13,7 @@ from typing import Any
 
 from lmr_author.authoring.recording.checkers import check_option, fixture_advice, parse, with_chosen
 from lmr_author.authoring.recording.job import RecordJob
-from lmr_author.authoring.recording.run import Recorded, RecordedCall
+from lmr_author.authoring.recording.run import RecordedCall, RecordedRun
 from lmr_author.authoring.recording.tolerance import derive, differs_in_double, in_double, moved, narrowed
 from lmr_author.core import code
 from lmr_author.core.errors import LmrError
@@ -111,7 +111,7 @@ class GoldenRunner:
         )
 
 
-def golden_runner(job: RecordJob, sandbox: Sandbox, recorded: Recorded, in_place: bool) -> GoldenRunner:
+def golden_runner(job: RecordJob, sandbox: Sandbox, recorded: RecordedRun, in_place: bool) -> GoldenRunner:
     """Lay out a golden tree that the recorded run has not touched, and decide which changes count.
 
     Args:
@@ -144,7 +144,7 @@ def golden_runner(job: RecordJob, sandbox: Sandbox, recorded: Recorded, in_place
 
 
 @dataclass(frozen=True)
-class Rejected:
+class RejectedCall:
     """A call that was recorded and not taken, and why.
 
     Attributes:
@@ -158,7 +158,7 @@ class Rejected:
 
 def replay(
     golden: GoldenRunner, calls: Sequence[RecordedCall], wanted: int, progress: Progress
-) -> tuple[list[RecordedCall], list[Rejected]]:
+) -> tuple[list[RecordedCall], list[RejectedCall]]:
     """Replay calls on the golden in batches, until the time is up and enough of them reproduce.
 
     Returns those that reproduce, with their checkers, and those that do not, or were not replayed.
@@ -170,10 +170,10 @@ def replay(
     Raises:
         SandboxError: the sandbox failed.
     """
-    proven, rejected, waiting = list[RecordedCall](), list[Rejected](), list[RecordedCall]()
+    proven, rejected, waiting = list[RecordedCall](), list[RejectedCall](), list[RecordedCall]()
     for call in calls:
         if lacking := _lacking(golden, call):
-            rejected.append(Rejected(call, lacking))
+            rejected.append(RejectedCall(call, lacking))
         else:
             waiting.append(call)
     total, spent = len(waiting), 0.0
@@ -184,12 +184,12 @@ def replay(
         runs = _runs(golden, batch, f"{total - len(waiting)} of {total}", progress)
         for call in batch:
             judged = _judge(golden, call, runs)
-            if isinstance(judged, Rejected):
+            if isinstance(judged, RejectedCall):
                 rejected.append(judged)
             else:
                 proven.append(judged)
     late = f"not replayed: the calls before it took {MOST_SECONDS:.0f} s"
-    rejected += [Rejected(call, late) for call in waiting]
+    rejected += [RejectedCall(call, late) for call in waiting]
     # All calls together show how exact the golden is: one alone may be exact by chance.
     narrow = narrowed([(call.checkers, call.exact) for call in proven])
     pairs = zip(proven, narrow, strict=True)
@@ -232,7 +232,7 @@ def _runs(
     return runs
 
 
-def _judge(golden: GoldenRunner, call: RecordedCall, runs: Sequence[Replay]) -> RecordedCall | Rejected:
+def _judge(golden: GoldenRunner, call: RecordedCall, runs: Sequence[Replay]) -> RecordedCall | RejectedCall:
     """Return a call with its tolerances, or why it is no case; the last of the runs had float64 inputs, too."""
     expected = replaying.load_document(call.folder, "expected")
     inputs = replaying.load_document(call.folder, "inputs")
@@ -245,7 +245,7 @@ def _judge(golden: GoldenRunner, call: RecordedCall, runs: Sequence[Replay]) -> 
             text = outcome.error.text or outcome.status
             not_imported = outcome.status == "import-error"
             what = "the goal file cannot be imported by itself" if not_imported else "cannot be replayed"
-            return Rejected(call, f"{what}: {text}", not_imported)
+            return RejectedCall(call, f"{what}: {text}", not_imported)
         documents.append(outcome.document)
     in_float64 = runs[-1].of("golden", f"{call.number}{DOUBLE}")
     precise = in_float64.document if in_float64.status == "returned" else None
@@ -254,11 +254,11 @@ def _judge(golden: GoldenRunner, call: RecordedCall, runs: Sequence[Replay]) -> 
     for outcome in outcomes:
         differences = replaying.differences(expected, outcome, checkers)
         if differences:
-            return Rejected(call, f"gives another result when replayed: {differences[0]}")
+            return RejectedCall(call, f"gives another result when replayed: {differences[0]}")
     unmoved = precise or expected
     in_motion = runs[-1].of("golden", f"{call.number}{MOVED}")
     if in_motion.document is not None and (far := compare.compare(unmoved, in_motion.document, checkers)):
-        return Rejected(call, f"{ILL_CONDITIONED}: {far[0].path or 'the outcome'}")
+        return RejectedCall(call, f"{ILL_CONDITIONED}: {far[0].path or 'the outcome'}")
     fragile = ""
     if precise is not None and RANDOM not in inputs.tree:
         fragile = _fragile(differs_in_double(expected, precise, checkers))
@@ -282,7 +282,7 @@ def _fragile(parts: Sequence[str]) -> str:
     )
 
 
-def irreproducible(qualname: str, rejected: Sequence[Rejected]) -> LmrError:
+def irreproducible(qualname: str, rejected: Sequence[RejectedCall]) -> LmrError:
     """Return the error of a target of which no recorded call reproduces, with the reasons and what to do."""
     reasons = "; ".join(dict.fromkeys(call.reason for call in rejected))[:400]
     if all(call.not_imported for call in rejected):

@@ -110,7 +110,7 @@ def inputs_digest(folder: Path) -> str:
 
 
 @dataclass(frozen=True)
-class Unstored:
+class LostCalls:
     """Calls that the recorder did not store, and why.
 
     Attributes:
@@ -153,13 +153,13 @@ class Summary:
     module: str | None = None
     sys_path: tuple[str, ...] = ("",)
     imported: tuple[str, ...] = ()
-    not_stored: tuple[Unstored, ...] = ()
+    not_stored: tuple[LostCalls, ...] = ()
     numpy: str | None = None
     torch: str | None = None
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecordedRun:
     """The recorder's output.
 
     Attributes:
@@ -197,7 +197,7 @@ def coverage(hits: frozenset[int], blocks: Mapping[int, int], absent: Mapping[in
     return Coverage(tuple(sorted(lines)), tuple(sorted(missed)), tuple(sorted(never)))
 
 
-def run(sandbox: Sandbox, job: RecordJob) -> Recorded:
+def run(sandbox: Sandbox, job: RecordJob) -> RecordedRun:
     """Run a driver under the recorder. Calls that were complete when the run ended, however it ended, are kept.
 
     Raises:
@@ -255,7 +255,7 @@ def run(sandbox: Sandbox, job: RecordJob) -> Recorded:
     return recorded if result.exit_code == 0 else _without_fatal(job, recorded, in_image)
 
 
-def _without_fatal(job: RecordJob, recorded: Recorded, in_image: bool) -> Recorded:
+def _without_fatal(job: RecordJob, recorded: RecordedRun, in_image: bool) -> RecordedRun:
     """Leave out the last call where the command died of what that raised. Raises LmrError when all calls raised."""
     last = last_error(recorded.result)
     latest = max(recorded.calls, key=lambda call: call.number)
@@ -277,7 +277,7 @@ def _died_of(call: RecordedCall, last: str) -> bool:
     return call.outcome == "raised" and last.partition(":")[0].rpartition(".")[2] == raised.rpartition(".")[2]
 
 
-def read(out: Path, result: ExecResult) -> Recorded:
+def read(out: Path, result: ExecResult) -> RecordedRun:
     # The command may have put a link in the place of what the recorder wrote.
     metas = [meta for meta in sorted(out.glob("calls/[0-9]*/meta.json")) if not meta.parent.is_symlink()]
     calls = tuple(RecordedCall.read(meta) for meta in metas)
@@ -288,10 +288,10 @@ def read(out: Path, result: ExecResult) -> Recorded:
     )
     # A process that was killed may have made more calls than its summary has.
     latest = max((call.number for call in calls), default=0)
-    return Recorded(calls, replace(summary, calls=max(summary.calls, latest)), result)
+    return RecordedRun(calls, replace(summary, calls=max(summary.calls, latest)), result)
 
 
-def _without_gpu(recorded: Recorded, definition: code.Definition) -> Recorded:
+def _without_gpu(recorded: RecordedRun, definition: code.Definition) -> RecordedRun:
     """Leave out the blocks that no call reached as there is no GPU: no other inputs would reach them."""
     on_gpu = code.lines_on_gpu(definition.node)
     executed = recorded.executed
@@ -303,7 +303,7 @@ def _without_gpu(recorded: Recorded, definition: code.Definition) -> Recorded:
     return replace(recorded, summary=replace(recorded.summary, blocks=blocks))
 
 
-def _nothing_recorded(job: RecordJob, recorded: Recorded, in_image: bool, elsewhere: bool) -> LmrError:
+def _nothing_recorded(job: RecordJob, recorded: RecordedRun, in_image: bool, elsewhere: bool) -> LmrError:
     """Return why nothing was recorded, from the summary or from how the run ended.
 
     Args:
@@ -334,7 +334,7 @@ def _nothing_recorded(job: RecordJob, recorded: Recorded, in_image: bool, elsewh
     )
 
 
-def _nothing_stored(name: str, lost: tuple[Unstored, ...]) -> LmrError:
+def _nothing_stored(name: str, lost: tuple[LostCalls, ...]) -> LmrError:
     """Return why calls were made and none was stored, by the most frequent reason."""
     first = lost[0]
     if first.kind == "too_large":

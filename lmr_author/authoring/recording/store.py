@@ -16,7 +16,7 @@ from lmr_author import __version__
 from lmr_author.authoring.recording.checkers import compact, digests
 from lmr_author.authoring.recording.choose import SelectedCases
 from lmr_author.authoring.recording.job import RecordJob
-from lmr_author.authoring.recording.run import Recorded, RecordedCall
+from lmr_author.authoring.recording.run import RecordedCall, RecordedRun
 from lmr_author.core import files, resources
 from lmr_author.core.task import Implementation
 from lmr_author.core.task.recording import (
@@ -47,7 +47,7 @@ def move_to_removed(job: RecordJob) -> tuple[str, ...]:
 
 
 def store(
-    job: RecordJob, recorded: Recorded, selected: SelectedCases, uncompared: Sequence[str]
+    job: RecordJob, recorded: RecordedRun, selected: SelectedCases, uncompared: Sequence[str]
 ) -> Recording:
     """Write ``recordings/N/`` whole or not at all, then the test; neither must exist yet.
 
@@ -74,7 +74,7 @@ def store(
 def recording_of(
     folder: Path,
     job: RecordJob,
-    recorded: Recorded,
+    recorded: RecordedRun,
     cases: Sequence[Case],
     covered: Coverage,
     versions: Mapping[str, str],

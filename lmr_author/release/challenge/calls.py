@@ -12,12 +12,12 @@ from pathlib import Path, PurePosixPath
 
 from lmr_author.authoring.recording import checkers, store
 from lmr_author.authoring.recording.driver import folder_with
-from lmr_author.authoring.recording.explored import Known, explore
+from lmr_author.authoring.recording.explored import KnownVersions, explore
 from lmr_author.authoring.recording.job import RecordJob, job_of, room_left
 from lmr_author.authoring.recording.options import RecordOptions
-from lmr_author.authoring.recording.record import Uncompared, uncompared
+from lmr_author.authoring.recording.record import UncomparedEffect, uncompared
 from lmr_author.authoring.recording.replay import GoldenRunner, golden_runner, replay
-from lmr_author.authoring.recording.run import Recorded, RecordedCall, inputs_digest, run
+from lmr_author.authoring.recording.run import RecordedCall, RecordedRun, inputs_digest, run
 from lmr_author.authoring.recording.selection import order_of_choice
 from lmr_author.core import files
 from lmr_author.core.errors import UsageError
@@ -47,7 +47,7 @@ class Calls:
 
     room: int
     job: RecordJob
-    recorded: Recorded
+    recorded: RecordedRun
     golden: GoldenRunner
     others: tuple[RecordedCall, ...]
     cases: dict[str, RecordedCall]
@@ -67,7 +67,7 @@ class Calls:
         names = (trait.path for call in calls for trait in call.traits if trait.kind == "grad")
         return tuple(dict.fromkeys(names))
 
-    def uncompared(self) -> tuple[Uncompared, ...]:
+    def uncompared(self) -> tuple[UncomparedEffect, ...]:
         """Return the golden's effects that no case compares."""
         return uncompared(self.golden, self.recorded)
 
@@ -96,7 +96,7 @@ def record_again(
     in_place = _compares_changes(recording) if options.in_place is None else options.in_place
     golden = golden_runner(job, bench.sandbox, recorded, in_place)
     proven, _ = replay(golden, order_of_choice(recorded.calls), options.fewest_cases, say)
-    explored = explore(golden, proven, recorded.summary.calls + 1, MOST_TRIED, Known(rewrites), say)
+    explored = explore(golden, proven, recorded.summary.calls + 1, MOST_TRIED, KnownVersions(rewrites), say)
     case_names = {inputs_digest(bench.recording_folder / case.name): case.name for case in recording.cases}
     cases, others = dict[str, RecordedCall](), list[RecordedCall]()
     for call in sorted((*proven, *explored), key=lambda call: call.number):
@@ -195,7 +195,7 @@ def write_recording(
     return RecordingJudge(bench, recording, folder)
 
 
-def _also_covered(before: Coverage, hits: frozenset[int], recorded: Recorded) -> Coverage:
+def _also_covered(before: Coverage, hits: frozenset[int], recorded: RecordedRun) -> Coverage:
     """Return what a recording's cases execute together with calls that hit some blocks."""
     new_lines = recorded.coverage(hits).lines
     summary = recorded.summary

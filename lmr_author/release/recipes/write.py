@@ -34,14 +34,14 @@ _PATCH = "repository.patch"
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenRecipe:
     """Folder of a recipe that was written, and remarks for the person who reads it."""
 
     path: Path
     remarks: tuple[str, ...]
 
 
-def write(task: Task, out: Path, here: Path) -> Written:
+def write(task: Task, out: Path, here: Path) -> WrittenRecipe:
     """Write the recipe of a task: recipe.yaml, and beside it driver, helpers, and what was accepted.
 
     Args:
@@ -88,7 +88,7 @@ def write(task: Task, out: Path, here: Path) -> Written:
             EquivalentMutants(accepted=ours).write(folder / EQUIVALENT)
         files.write_text(folder / RECIPE, quoting.yaml(plain(recipe)))
         read_recipe(folder)
-    return Written(out, tuple(dict.fromkeys(remarks)))
+    return WrittenRecipe(out, tuple(dict.fromkeys(remarks)))
 
 
 def _paper(task: Task, info: TaskInfo, origin: Provenance, folder: Path, remarks: list[str]) -> PaperPart:
