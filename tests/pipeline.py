@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Callable
 from pathlib import Path
 
 from lmr_author.authoring.masking import MaskOptions, mask
@@ -13,6 +15,7 @@ from lmr_author.proof.evaluation.evaluate import (
     Evaluation,
     evaluate,
 )
+from lmr_author.runtime.environment.where import Where
 from tests.evaluation.foreign import PLAIN
 from tests.support import make_task
 
@@ -30,9 +33,20 @@ def quiet(_: object) -> None:
     """No progress."""
 
 
-def recorded(task: Task, target: str = HINGE, *command: str, **options: object) -> RecordResult:
-    chosen = RecordOptions(target, command or ("python", "run.py"), **{"where": PLAIN, **options})  # type: ignore[arg-type]
-    return record(task, chosen, task.root, quiet)
+def recorded(
+    task: Task,
+    target: str = HINGE,
+    *command: str,
+    here: Path | None = None,
+    tell: Callable[[str], None] = quiet,
+    where: Where = PLAIN,
+    force: bool = False,
+    **options: object,
+) -> RecordResult:
+    """Record a target with the example's own driver, unless a command or examples are given."""
+    words = command or (() if "examples" in options else ("python", "run.py"))
+    chosen = RecordOptions(command=shlex.join(words), **options)  # type: ignore[arg-type]
+    return record(task, target, chosen, here or task.root, quiet, tell, where=where, force=force)
 
 
 def run_gates(task: Task, **options: object) -> Evaluation:

@@ -257,11 +257,11 @@ def _lines(numbers: Sequence[int]) -> str:
 
 
 def _not_compared(kind: str, names: tuple[str, ...]) -> str:
-    from lmr_author.authoring.recording.record import Kind, Uncompared
+    from lmr_author.authoring.recording.record import EffectKind, UncomparedEffect
 
     if kind == "gradients":
         return f"not compared: gradients with respect to {listed(list(names), 3)}; --compare gradients compares them"
-    effect = Uncompared(Kind(kind), names)
+    effect = UncomparedEffect(EffectKind(kind), names)
     return f"not compared: {effect.text}; {effect.advice}"
 
 

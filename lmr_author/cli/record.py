@@ -24,7 +24,7 @@ from lmr_author.core.errors import UsageError
 from lmr_author.core.texts import counted, listed, shortened, size_text
 
 if TYPE_CHECKING:
-    from lmr_author.authoring.recording.record import RecordOptions, RecordResult
+    from lmr_author.authoring.recording.record import RecordResult
     from lmr_author.authoring.recording.run import RecordedCall
     from lmr_author.core.task import Task
     from lmr_author.core.task.recording import Case
@@ -84,7 +84,7 @@ def record(
     task: TaskOption = None,
 ) -> int:
     """Record real calls of the golden into cases and a unit test: record TARGET -- python driver.py …"""
-    from lmr_author.authoring.recording.record import RecordOptions
+    from lmr_author.authoring.recording.options import RecordOptions
 
     command: tuple[str, ...] = tuple(context.args)
     if target is not None and "::" not in target and draft_driver is None:
@@ -92,43 +92,50 @@ def record(
         command, target = (target, *command), None
     compared = compare or ()
     options = RecordOptions(
-        target=target,
-        command=command,
-        cases=cases,
-        where=where,
-        seconds=timeout,
-        force=force,
+        command=shlex.join(command),
         from_tests=from_tests,
         examples=tuple(from_example or ()),
-        checks=tuple(check or ()),
+        cases=cases,
+        seconds=timeout,
         gradients=Compared.gradients in compared,
         in_place=True if Compared.arguments in compared else None,
+        checks=tuple(check or ()),
         cuda_as_cpu=cuda_as_cpu,
     )
     folder, asking = current_task(task), ui.can_ask()
-    if draft_driver is not None:
-        return _draft(folder, options, draft_driver, task)
-    if asking:
-        from lmr_author.cli.record_dialogue import complete
+    if draft_driver is not None and options.drives:
+        raise UsageError("--draft-driver records nothing", "draft first, then record: -- python FILE")
+    if draft_driver is None and asking:
+        from lmr_author.cli.record_dialogue import ask_driver, ask_target
 
-        options, path = complete(folder, options)
-        if path is not None:
-            return _draft(folder, options, path, task)
-    result = _record(folder, options)
-    show(result, options, task)
+        target, force = ask_target(folder, target, force=force)
+        if not options.drives:
+            answer = ask_driver(folder, target, options)
+            if isinstance(answer, Path):
+                draft_driver = answer
+            else:
+                options = answer
+    if draft_driver is not None:
+        return _draft(folder, target, draft_driver, task, force=force)
+
+    from lmr_author.authoring.recording.record import record as record_calls
+
+    with ui.progress("recording") as progress:
+        result = record_calls(
+            folder, target, options, Path.cwd(), progress, tell=ui.say, where=where, force=force
+        )
+    show(result, where, task)
     return 0
 
 
-def _draft(folder: Task, options: RecordOptions, path: Path, task: Path | None) -> int:
+def _draft(folder: Task, target: str | None, path: Path, task: Path | None, *, force: bool) -> int:
     from lmr_author.authoring.recording.draft_driver import draft
     from lmr_author.core import files
 
-    if options.command or options.from_tests or options.examples:
-        raise UsageError("--draft-driver records nothing", "draft first, then record: -- python FILE")
-    if path.exists() and not options.force:
+    if path.exists() and not force:
         raise UsageError(f"--draft-driver {path}: the file exists", "name another, or add --force")
     named = task_words(task)
-    drafted = draft(folder, options.target, Path.cwd(), path, named)
+    drafted = draft(folder, target, Path.cwd(), path, named)
     files.write_text(path, drafted.text)
     ui.say(f"{path}, {counted(drafted.calls, 'call')} of {drafted.target}", "drafted", "green")
     for name in drafted.unknown[:MOST]:
@@ -137,14 +144,7 @@ def _draft(folder: Task, options: RecordOptions, path: Path, task: Path | None) 
     return 0
 
 
-def _record(folder: Task, options: RecordOptions) -> RecordResult:
-    from lmr_author.authoring.recording.record import record as record_calls
-
-    with ui.progress("recording") as progress:
-        return record_calls(folder, options, Path.cwd(), progress, tell=ui.say)
-
-
-def show(result: RecordResult, options: RecordOptions, task: Path | None) -> None:
+def show(result: RecordResult, where: Where, task: Path | None) -> None:
     """Print what was recorded, what it covers, and the next command, which runs where the recording ran."""
     recording = result.recording
     generated = sum(bool(case.made_of) for case in recording.cases)
@@ -157,11 +157,11 @@ def show(result: RecordResult, options: RecordOptions, task: Path | None) -> Non
     for text in (*not_stored(recording.cases), *lost_calls(result), *_remarks(result)):
         ui.note(text, indent=2)
     _show_mutants(result)
-    for name in result.put_aside:
+    for name in result.removed:
         ui.say(f"kept the old {name} in authoring/removed/", indent=2)
     ui.say(f"test {result.implementation.unit_test_file}", indent=2)
     named = [str(task)] if task else []
-    evaluate = shlex.join(["lmr-author", "evaluate", *options.where.options, *named])
+    evaluate = shlex.join(["lmr-author", "evaluate", *where.options, *named])
     ui.say(f"next: {shlex.join(['lmr-author', 'validate', *named])} && {evaluate}", whole=True)
 
 
@@ -192,11 +192,11 @@ def case_lines(cases: Sequence[Case]) -> Iterator[str]:
 def _remarks(result: RecordResult) -> Iterator[str]:
     from lmr_author.authoring.recording.failed import last_error
 
-    recording, proof, run = result.recording, result.proof, result.recorded.result
+    recording, selected, run = result.recording, result.selected, result.recorded.result
     goal = recording.target.goal_file
     for effect in result.uncompared:
         yield f"not compared: {effect.text}; {effect.advice}"
-    yield from proof.fragile[:MOST]
+    yield from selected.fragile[:MOST]
     if result.not_kept:
         yield (
             f"executed only by calls that are not among the cases: {lines(result.not_kept)} of {goal}; "
@@ -207,7 +207,7 @@ def _remarks(result: RecordResult) -> Iterator[str]:
         yield f"never executed{before}: {lines(result.missed)} of {goal}; use inputs that reach them"
     if never := ", ".join(map(str, result.never_false)):
         yield f"never false: the condition on line {never}; use inputs for which it is false"
-    yield from _tolerances(proof.chosen)
+    yield from _tolerances(selected.calls)
     yield from (f"{part.in_words}; reviewers are asked why" for part in result.weak)
     if all(case.outcome == "raised" for case in recording.cases):
         yield (
@@ -222,7 +222,7 @@ def _remarks(result: RecordResult) -> Iterator[str]:
 def lost_calls(result: RecordResult) -> list[str]:
     """Return a line for each reason for which calls did not become cases."""
     reasons: dict[str, list[int]] = {}
-    for rejected in result.proof.rejected:
+    for rejected in result.selected.rejected:
         reasons.setdefault(rejected.reason, []).append(rejected.call.number)
     shown = []
     for reason, numbers in reasons.items():
@@ -283,23 +283,23 @@ def _tolerances(calls: Iterable[RecordedCall]) -> Iterator[str]:
 
 
 def _show_mutants(result: RecordResult) -> None:
-    from lmr_author.authoring.recording.record import Kind
+    from lmr_author.authoring.recording.record import EffectKind
     from lmr_author.core.task.mutation import NEEDED_PERCENT, Judgement
     from lmr_author.core.texts import whole_percent
 
-    proof, score = result.proof, result.mutants
+    selected, score = result.selected, result.mutants
     if score.share is None:
-        if proof.made:
+        if selected.made:
             ui.note("the golden is too slow to try mutants here: `lmr-author evaluate` tries them", indent=2)
         return
     ui.say(f"{score.text} ({whole_percent(score.share)})", indent=2)
     if score.untried:
         ui.note(
-            f"only {score.made} of {proof.made} mutants were tried, as the golden is slow: call it with smaller "
+            f"only {score.made} of {selected.made} mutants were tried, as the golden is slow: call it with smaller "
             "inputs and record again; `lmr-author evaluate` takes a sample of its own",
             indent=2,
         )
-    survivors = [mutant for mutant in proof.survivors if mutant.id not in result.accepted]
+    survivors = [mutant for mutant in selected.survivors if mutant.id not in result.accepted]
     if survivors:
         ui.say("`lmr-author evaluate` shows which of these some input can tell from the original", indent=4)
     for mutant in survivors[:SURVIVORS]:
@@ -312,6 +312,6 @@ def _show_mutants(result: RecordResult) -> None:
             "record other inputs, with --force; `lmr-author accept` is only for a survivor that does the same as the "
             "original on every input"
         )
-        if any(effect.kind in (Kind.ARGUMENTS, Kind.GRADS) for effect in result.uncompared):
+        if any(effect.kind in (EffectKind.ARGUMENTS, EffectKind.GRADS) for effect in result.uncompared):
             advice = f"record again with --compare arguments --force, which compares what the call changes, or {advice}"
         ui.note(f"`evaluate` requires {NEEDED_PERCENT} %: {advice}", indent=2)

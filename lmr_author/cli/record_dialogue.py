@@ -7,13 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lmr_author.authoring.recording.job import (
-    RecordOptions,
-    from_tests,
-    implementation_of,
-    read_command,
-    require_python,
-)
+from lmr_author.authoring.recording.driver import from_tests, read_command, require_python
+from lmr_author.authoring.recording.job import implementation_of
+from lmr_author.authoring.recording.options import RecordOptions
 from lmr_author.cli import ui
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Implementation, Task, TaskInfo
@@ -22,30 +18,25 @@ from lmr_author.core.task.recording import load
 COMMAND, LAST, TESTS, EXAMPLE, DRAFT = "command", "last", "tests", "example", "draft"
 
 
-def complete(folder: Task, options: RecordOptions) -> tuple[RecordOptions, Path | None]:
-    """Ask for the target where there are several, and for what calls it.
-
-    Returns the options, and the file of a driver that is only to be drafted. Raises UsageError when an earlier
-    recording is to stay.
-    """
+def ask_target(folder: Task, target: str | None, *, force: bool) -> tuple[str | None, bool]:
+    """Ask for the target where there are several, and whether to replace its recording. Raises UsageError for no."""
     info = folder.load()
     targets = [str(implementation.target) for implementation in info.implementations]
-    if options.target is None and len(targets) > 1:
-        options = replace(options, target=ui.choice("Which function?", targets))
-    implementation = implementation_of(folder, info, options.target, Path.cwd())
-    if not options.force and folder.unit_test(info, implementation).exists():
+    if target is None and len(targets) > 1:
+        target = ui.choice("Which function?", targets)
+    implementation = implementation_of(folder, info, target, Path.cwd())
+    if not force and folder.unit_test(info, implementation).exists():
         question = f"{implementation.target} is recorded already. Replace its test (the old one is kept)?"
         if not ui.confirm(question, default=False):
             raise UsageError("nothing was recorded", "the test of before stays")
-        options = replace(options, force=True)
-    if options.command or options.from_tests or options.examples:
-        return options, None
-    return _ask(folder, info, implementation, options)
+        force = True
+    return target, force
 
 
-def _ask(
-    folder: Task, info: TaskInfo, implementation: Implementation, options: RecordOptions
-) -> tuple[RecordOptions, Path | None]:
+def ask_driver(folder: Task, target: str | None, options: RecordOptions) -> RecordOptions | Path:
+    """Ask what calls the target; return the options with it, or the file of a driver that is only to be drafted."""
+    info = folder.load()
+    implementation = implementation_of(folder, info, target, Path.cwd())
     repository = folder.repository(info)
     last = _last_command(folder, info, implementation)
     choices = {}
@@ -61,15 +52,15 @@ def _ask(
         path = ui.path(
             "Script to write:", "driver.py", lambda name: "it exists" if Path(name).exists() else ""
         )
-        return replace(options, target=str(implementation.target)), Path(path)
+        return Path(path)
     if chosen == TESTS:
-        return replace(options, from_tests=True), None
+        return replace(options, from_tests=True)
     if chosen == EXAMPLE:
         text = ui.needed("Call:", f"{implementation.goal_function}(", _example_problem)
-        return replace(options, examples=(text,)), None
+        return replace(options, examples=(text,))
     if chosen == COMMAND:
-        return replace(options, command=_command(repository)), None
-    return replace(options, command=last), None
+        return replace(options, command=_command(repository))
+    return replace(options, command=shlex.join(last))
 
 
 def _tests(implementation: Implementation, repository: Path) -> str:
@@ -82,7 +73,7 @@ def _tests(implementation: Implementation, repository: Path) -> str:
     return f"{tests[0]} and {len(tests) - 1} more" if len(tests) > 1 else tests[0]
 
 
-def _command(repository: Path) -> tuple[str, ...]:
+def _command(repository: Path) -> str:
     def problem(answer: str) -> str:
         try:
             words = tuple(shlex.split(answer))
@@ -90,7 +81,7 @@ def _command(repository: Path) -> tuple[str, ...]:
             return str(error)
         return _refusal(words, repository)
 
-    return tuple(shlex.split(ui.needed("Command that calls the function:", "python ", problem)))
+    return ui.needed("Command that calls the function:", "python ", problem)
 
 
 def _refusal(words: Sequence[str], repository: Path) -> str:

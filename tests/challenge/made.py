@@ -6,12 +6,11 @@ import json
 from pathlib import Path
 
 from lmr_author.authoring.masking import MaskOptions, mask
-from lmr_author.authoring.recording.record import RecordOptions, record
 from lmr_author.core.task import Task
 from lmr_author.core.task.challenge import Challenge, Challenger
 from lmr_author.release.challenge.challenge import ChallengeOptions, ChallengeRun, challenge
 from tests.evaluation.foreign import PLAIN
-from tests.pipeline import quiet
+from tests.pipeline import quiet, recorded
 from tests.support import make_task, write_files
 
 TARGET = "pkg/grid.py::to_grid"
@@ -83,7 +82,7 @@ def grid_task(parent: Path) -> Task:
     write_files(task.root / "small-repo", {"pkg/grid.py": SOURCE})
     write_files(parent, {"driver.py": DRIVER})
     mask(task, MaskOptions((TARGET,), category="Evaluation Metrics"), task.root)
-    record(task, RecordOptions(TARGET, ("python", "driver.py"), cases=3, where=PLAIN), parent, quiet)
+    recorded(task, TARGET, "python", "driver.py", cases=3, here=parent)
     return task
 
 

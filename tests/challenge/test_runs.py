@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from lmr_author.authoring.recording.record import RecordOptions, record
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Task, provenance
 from lmr_author.core.task import challenge as stored
@@ -28,7 +27,7 @@ from tests.challenge.conftest import Challenged
 from tests.challenge.made import answer
 from tests.cli.program import lmr_forked, refuse
 from tests.evaluation.foreign import PLAIN, PLAIN_PYTHON
-from tests.pipeline import quiet
+from tests.pipeline import quiet, recorded
 
 pytestmark = pytest.mark.bwrap
 
@@ -149,8 +148,7 @@ def test_the_hint_can_be_pasted(challenged: Challenged, tmp_path: Path) -> None:
 def test_record_remembers_a_driver_outside_of_the_repository(challenged: Challenged, tmp_path: Path) -> None:
     task, _ = without_driver(challenged, tmp_path)
     Provenance().write(task.provenance_path)
-    options = RecordOptions(made.TARGET, ("python", "driver.py"), cases=3, where=PLAIN, force=True)
-    record(task, options, tmp_path / "elsewhere", quiet)
+    recorded(task, made.TARGET, "python", "driver.py", cases=3, here=tmp_path / "elsewhere", force=True)
     assert provenance.load(task).drivers == {"driver.py": "../elsewhere"}
 
 

@@ -8,11 +8,11 @@ import pytest
 from prompt_toolkit.input import PipeInput
 
 from lmr_author.authoring.masking import MaskOptions, mask
-from lmr_author.authoring.recording.record import RecordOptions
+from lmr_author.authoring.recording.options import RecordOptions
 from lmr_author.cli import ui
 from lmr_author.cli.accept import _ask_reason, _tick
 from lmr_author.cli.app import main
-from lmr_author.cli.record_dialogue import complete
+from lmr_author.cli.record_dialogue import ask_driver, ask_target
 from lmr_author.cli.review import ask_answers
 from lmr_author.cli.unmask import unmask
 from lmr_author.core.errors import UsageError
@@ -159,9 +159,11 @@ def test_record_asks_until_the_command_can_be_recorded(keys: PipeInput, tmp_path
     keys.send_text(DOWN + ENTER)  # the second function
     keys.send_text(ENTER)  # a command: the repository has no tests, and there is no last one
     keys.send_text("nowhere.py" + ENTER + CLEAR + "python run.py --steps 2" + ENTER)
-    options, path = complete(task, RecordOptions(None, ()))
-    assert options.target == "pkg/losses.py::Meter.add"
-    assert (options.command, path) == (("python", "run.py", "--steps", "2"), None)
+    target, _ = ask_target(task, None, force=False)
+    assert target == "pkg/losses.py::Meter.add"
+    options = ask_driver(task, target, RecordOptions())
+    assert isinstance(options, RecordOptions)
+    assert options.words == ("python", "run.py", "--steps", "2")
 
 
 def test_record_offers_the_last_command_the_tests_an_example_and_a_draft(
@@ -173,17 +175,17 @@ def test_record_offers_the_last_command_the_tests_an_example_and_a_draft(
     recorded(task, HINGE)
     (task.root / "small-repo" / "test_losses.py").write_text("from pkg.losses import Meter\n")
 
-    def answered(typed: str) -> tuple[RecordOptions, Path | None]:
+    def answered(typed: str) -> RecordOptions | Path:
         keys.send_text(typed)
-        return complete(task, RecordOptions(ADD, ()))
+        return ask_driver(task, ADD, RecordOptions())
 
-    assert answered(ENTER)[0].command == ("python", "run.py")  # that of the other function
-    assert answered(DOWN * 2 + ENTER)[0].from_tests
+    assert answered(ENTER) == RecordOptions(command="python run.py")  # that of the other function
+    assert answered(DOWN * 2 + ENTER) == RecordOptions(from_tests=True)
     example = DOWN * 3 + ENTER + CLEAR + "Meter(" + ENTER + CLEAR + "Meter().add(1.0)" + ENTER
-    assert answered(example)[0].examples == ("Meter().add(1.0)",)
+    assert answered(example) == RecordOptions(examples=("Meter().add(1.0)",))
     (tmp_path / "driver.py").touch()
     drafted = DOWN * 4 + ENTER + ENTER + CLEAR + "mine.py" + ENTER
-    assert answered(drafted)[1] == Path("mine.py")
+    assert answered(drafted) == Path("mine.py")
 
 
 def test_record_asks_before_the_command_whether_a_test_is_to_be_replaced(
@@ -194,10 +196,9 @@ def test_record_asks_before_the_command_whether_a_test_is_to_be_replaced(
     recorded(task, HINGE)
     keys.send_text("n")
     with pytest.raises(UsageError, match="nothing was recorded"):
-        complete(task, RecordOptions(HINGE, ("python", "run.py")))
-    keys.send_text("y" + ENTER)
-    options, _ = complete(task, RecordOptions(HINGE, ()))
-    assert options.force and options.command == ("python", "run.py")
+        ask_target(task, HINGE, force=False)
+    keys.send_text("y")
+    assert ask_target(task, HINGE, force=False) == (HINGE, True)
 
 
 def test_many_answers_are_filtered_by_what_is_typed(keys: PipeInput) -> None:

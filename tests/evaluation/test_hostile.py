@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from lmr_author.authoring.masking import MaskOptions, mask
-from lmr_author.authoring.recording.record import RecordOptions, record
 from lmr_author.core.task import Task
 from lmr_author.proof.evaluation.bench import find_twins
 from lmr_author.proof.evaluation.candidates.results import CandidateResult
@@ -24,6 +23,7 @@ from lmr_author.runtime.sandbox import bubblewrap
 from tests.cli.program import snapshot
 from tests.evaluation.foreign import PLAIN, foreign_task
 from tests.evaluation.hostile import CORRECT, HOSTILE, returns
+from tests.pipeline import recorded
 from tests.support import make_task, remove_image
 
 BASE_IMAGE = os.environ.get("LMR_TEST_BASE_IMAGE", "lmr-author/base:bookworm")
@@ -42,12 +42,7 @@ def task(tmp_path_factory: pytest.TempPathFactory) -> Task:
     """A recorded task, without any library."""
     made = make_task(tmp_path_factory.mktemp("tasks"))
     mask(made, MaskOptions((HINGE,), category="Evaluation Metrics"), made.root)
-    record(
-        made,
-        RecordOptions(HINGE, ("python", "run.py"), where=PLAIN),
-        made.root,
-        lambda _: None,
-    )
+    recorded(made)
     return made
 
 
@@ -208,12 +203,7 @@ def copied(tmp_path: Path) -> Task:
     (made.root / "small-repo" / "pkg" / "legacy.py").write_bytes(COPY)
     targets = (HINGE, "pkg/legacy.py::old_hinge", "pkg/losses.py::Meter.add")
     mask(made, MaskOptions(targets, category="Evaluation Metrics"), made.root)
-    record(
-        made,
-        RecordOptions(HINGE, ("python", "run.py"), where=PLAIN),
-        made.root,
-        lambda _: None,
-    )
+    recorded(made)
     return made
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from lmr_author.authoring.masking import MaskOptions, mask
-from lmr_author.authoring.recording.record import RecordOptions, record
 from lmr_author.core.task import Task
 from lmr_author.proof.evaluation.candidates import results
 from lmr_author.proof.evaluation.verdict import Outcome
@@ -18,9 +17,9 @@ from lmr_author.runtime.probe.checking import _LENGTHS, MAGIC, to_bytes, write_f
 from lmr_author.runtime.probe.encoding import encode
 from lmr_author.runtime.replay import outcomes
 from lmr_author.runtime.sandbox.base import ExecResult
-from tests.evaluation.foreign import PLAIN
 from tests.evaluation.hostile import CORRECT
 from tests.evaluation.test_hostile import HINGE, judged
+from tests.pipeline import recorded
 from tests.support import make_task
 
 SENDS = """
@@ -76,7 +75,7 @@ def task(tmp_path_factory: pytest.TempPathFactory) -> Task:
     """A recorded task, without any library."""
     made = make_task(tmp_path_factory.mktemp("tasks"))
     mask(made, MaskOptions((HINGE,), category="Evaluation Metrics"), made.root)
-    record(made, RecordOptions(HINGE, ("python", "run.py"), where=PLAIN), made.root, lambda _: None)
+    recorded(made)
     return made
 
 

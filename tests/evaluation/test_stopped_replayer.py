@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from lmr_author.authoring.masking import MaskOptions, mask
-from lmr_author.authoring.recording.record import RecordOptions, record
 from lmr_author.core.task import Task
 from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.runtime.environment.where import Where
@@ -17,6 +16,7 @@ from lmr_author.runtime.replay.patience import GRACE_SECONDS
 from tests.evaluation.foreign import PLAIN
 from tests.evaluation.hostile import CORRECT, does
 from tests.evaluation.test_hostile import BASE_IMAGE, HINGE, judged
+from tests.pipeline import recorded
 from tests.support import make_task, remove_image
 
 SLEEP = "time.sleep(600)"
@@ -67,7 +67,7 @@ def task(tmp_path_factory: pytest.TempPathFactory) -> Task:
     """A recorded task, without any library."""
     made = make_task(tmp_path_factory.mktemp("tasks"))
     mask(made, MaskOptions((HINGE,), category="Evaluation Metrics"), made.root)
-    record(made, RecordOptions(HINGE, ("python", "run.py"), where=PLAIN), made.root, lambda _: None)
+    recorded(made)
     return made
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from lmr_author.authoring.masking import MaskOptions, mask
-from lmr_author.authoring.recording.replay import Rejected
-from lmr_author.authoring.recording.run import Unstored
+from lmr_author.authoring.recording.replay import RejectedCall
+from lmr_author.authoring.recording.run import LostCalls
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Task
 from lmr_author.core.task.evaluation import GateResult
@@ -44,7 +44,7 @@ except ValueError:
 
 def without_words(patched: pytest.MonkeyPatch) -> None:
     """Replace what recording and gates say, where it is said; what is empty stays so."""
-    for made in (LmrError, Rejected, Unstored, Survivor, GateResult, Verdict, CaseScore):
+    for made in (LmrError, RejectedCall, LostCalls, Survivor, GateResult, Verdict, CaseScore):
         plain = made.__init__
 
         def wordless(self: Any, *args: Any, plain: Any = plain, **kwargs: Any) -> None:
@@ -74,7 +74,7 @@ def from_calls(parent: Path) -> tuple[object, ...]:
     write_files(task.root / "small-repo", {"pkg/rounding.py": ROUNDED, "run.py": DRIVER})
     mask(task, MaskOptions(("pkg/rounding.py::rounded",)), task.root)
     result = recorded(task, "pkg/rounding.py::rounded")
-    return [case.number for case in result.proof.chosen], len(result.proof.rejected), facts(task)
+    return [case.number for case in result.selected.calls], len(result.selected.rejected), facts(task)
 
 
 def from_a_test(parent: Path) -> tuple[object, ...]:

@@ -30,10 +30,14 @@ def folder(tmp_path: Path) -> Path:
     return write_recipe(tmp_path / "1-small")
 
 
+PATCHED = {
+    "url": "https://example.org/x", "commit": "1" * 40, "patch": "a.patch", "patch_reason": "it is a block",
+}  # fmt: skip
 OUTSIDE: dict[str, tuple[str, Callable[[Any, Path], object]]] = {
     "files above": ("repository.files", lambda data, at: data["repository"].update(files="../private")),
     "files anywhere": ("repository.files", lambda data, at: data["repository"].update(files=str(at / "private"))),
     "files are the recipe": ("repository.files", lambda data, at: data["repository"].update(files=".")),
+    "a patch above": ("repository.patch", lambda data, at: data.update(repository={**PATCHED, "patch": "../x.patch"})),
     "paper above": ("paper.source", lambda data, at: data["paper"].update(source="../private/paper.pdf")),
     "paper anywhere": ("paper.source", lambda data, at: data["paper"].update(source=str(at / "private/paper.pdf"))),
     "paper by address": (
@@ -134,6 +138,13 @@ def test_links_pipes_and_devices_are_refused(what: Callable[..., None], place: s
     assert PLACES[place] in caught.value.message
     assert str(path) in caught.value.message or what is _large or not path.is_file(), caught.value.message
     assert caught.value.hint
+
+
+def test_a_patch_is_no_link_out_of_the_recipe(folder: Path) -> None:
+    (folder / "a.patch").symlink_to(folder.parent / "private" / "id_rsa.py")
+    change(folder, lambda data: data.update(repository=PATCHED))
+    with pytest.raises(LmrError, match="repository.patch"):
+        read(folder)
 
 
 def test_what_is_hidden_beside_a_recipe_is_none_of_its_files(folder: Path) -> None:

@@ -1,23 +1,24 @@
-"""The choice among recorded calls, and what is said of it."""
+"""The choice among recorded calls, what is said of it, and their coverage."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
 
-from lmr_author.authoring.recording.run import RecordedCall
+from lmr_author.authoring.recording.run import RecordedCall, coverage
 from lmr_author.authoring.recording.selection import (
     GENEROUS_BYTES,
     GENEROUS_CASES,
     GENEROUS_SECONDS,
     MOST_COMBINATIONS,
     NOT_GIVEN,
-    Catch,
+    CaseSelection,
     additions,
     further,
     options_of,
     order_of_choice,
 )
+from lmr_author.core.task.recording import Coverage
 from lmr_author.runtime.probe.traits import MOST_DESCRIBED, Trait, describe_call
 
 
@@ -46,9 +47,9 @@ def numbers(calls: list[RecordedCall]) -> list[int]:
 def chosen(calls: list[RecordedCall], killed: dict[int, set[str]], wanted: int = 3) -> dict[int, str]:
     """Choose among calls; returns the number of each chosen one → what is said of it."""
     ordered = order_of_choice(calls)
-    catch = Catch(ordered, {number: frozenset(names) for number, names in killed.items()})
-    found = catch.choose(ordered, wanted)
-    return additions(sorted(found, key=lambda item: item.number), catch.gains)
+    selection = CaseSelection(ordered, {number: frozenset(names) for number, names in killed.items()})
+    found = selection.choose(ordered, wanted)
+    return additions(sorted(found, key=lambda item: item.number), selection.contributions)
 
 
 def test_everything_covered_comes_before_anything_else() -> None:
@@ -243,3 +244,18 @@ def test_what_is_kept_beside_the_chosen_is_new_small_fast_and_returned(tmp_path:
     slow = stored(tmp_path, 5, seconds=GENEROUS_SECONDS)
     other = stored(tmp_path, 6)
     assert further([first], [first, same, error, large, slow, other], GENEROUS_CASES) == [other]
+
+
+def test_lines_that_no_call_executes() -> None:
+    blocks = {0: 10, 1: 12, 2: 14, 3: 12}
+    assert coverage(frozenset({0, 1}), blocks, {}) == Coverage((10, 12), (14,))
+    assert coverage(frozenset({0, 1, 2, 3}), blocks, {}) == Coverage((10, 12, 14), ())
+    assert coverage(frozenset(), blocks, {}) == Coverage((), (10, 12, 14))
+
+
+def test_a_condition_is_never_false_when_it_was_asked_and_always_held() -> None:
+    blocks, absent = {0: 10, 1: 12, 2: 11}, {2: 1}
+    assert coverage(frozenset({0, 1}), blocks, absent) == Coverage((10, 12), (), (11,))
+    assert coverage(frozenset({0, 1} | {0, 2}), blocks, absent) == Coverage((10, 12), ())
+    assert coverage(frozenset({0, 2}), blocks, absent) == Coverage((10,), (12,))
+    assert coverage(frozenset({0}), blocks, absent) == Coverage((10,), (12,)), "the condition was never asked"

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from lmr_author.authoring.masking import MaskOptions, mask
-from lmr_author.authoring.recording.record import RecordOptions, record
 from lmr_author.core.errors import LmrError
-from lmr_author.runtime.environment.where import Where
-from tests.pipeline import quiet, run_gates
+from lmr_author.runtime.environment.where import HERE, Where
+from tests.pipeline import recorded, run_gates
 from tests.support import make_task, write_files
 
 pytestmark = [pytest.mark.bwrap, pytest.mark.torch]
@@ -59,11 +58,10 @@ def test_code_that_insists_on_a_gpu(tmp_path: Path) -> None:
     target = "pkg/scale.py::scale"
     mask(task, MaskOptions((target,), category="Evaluation Metrics"), task.root)
 
-    options = RecordOptions(target, ("python", "driver.py"))
     with pytest.raises(LmrError, match="not compiled with CUDA") as caught:
-        record(task, options, tmp_path, quiet)
+        recorded(task, target, "python", "driver.py", here=tmp_path, where=HERE)
     assert "--cuda-as-cpu" in caught.value.hint
-    result = record(task, RecordOptions(target, options.command, cuda_as_cpu=True), tmp_path, quiet)
+    result = recorded(task, target, "python", "driver.py", here=tmp_path, where=HERE, cuda_as_cpu=True)
 
     assert result.recording.cuda_as_cpu and len(result.recording.cases) == 3
     test = task.root / "small-repo/unit_test/unit_test_1.py"

@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 from lmr_author.authoring.masking import MaskOptions, mask
-from lmr_author.authoring.recording.draft_driver import Drafted, draft, draft_driver
-from lmr_author.authoring.recording.record import RecordOptions, record
+from lmr_author.authoring.recording.draft_driver import DriverDraft, draft, draft_driver
 from lmr_author.core import code
 from lmr_author.core.task import Target
-from tests.pipeline import quiet
+from tests.pipeline import recorded
 from tests.support import make_task, write_files
 
 LOSS = '''
@@ -93,7 +92,7 @@ TO_COMPLETE = {
 }  # fmt: skip
 
 
-def drafted_from(files: dict[str, str], target: str, folder: Path) -> Drafted:
+def drafted_from(files: dict[str, str], target: str, folder: Path) -> DriverDraft:
     path = target.partition("::")[0]
     root = write_files(folder / "repo", files)
     module = code.Module.parse((root / path).read_bytes(), path)
@@ -131,7 +130,7 @@ def test_the_calls_of_a_draft_are_recorded(tmp_path: Path) -> None:
     mask(task, MaskOptions((target,)), task.root)
     drafted = draft(task, None, task.root, tmp_path / "driver.py")
     (tmp_path / "driver.py").write_text(drafted.text)
-    result = record(task, RecordOptions(None, ("python", "driver.py")), tmp_path, quiet)
+    result = recorded(task, target, "python", "driver.py", here=tmp_path)
     assert f"lmr-author record {target} -- python" in drafted.text
     assert result.recording.calls == drafted.calls and result.recorded.result.exit_code == 0
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.authoring.recording.job import DRIVER, UNCOMPILED, Driver, read_command, switches
+from lmr_author.authoring.recording.driver import DRIVER, UNCOMPILED, Driver, read_command, switches
 from lmr_author.core import resources
 from lmr_author.core.errors import UsageError
 from lmr_author.runtime.sandbox.base import Mount

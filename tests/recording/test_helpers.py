@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -11,7 +9,7 @@ import pytest
 
 from lmr_author.authoring.masking import MaskOptions, mask
 from lmr_author.authoring.recording import checkers
-from lmr_author.authoring.recording.record import RecordOptions, RecordResult, record
+from lmr_author.authoring.recording.record import RecordResult
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import GateStatus, Task
 from lmr_author.core.task.recording import FIXTURES as FILE
@@ -20,8 +18,8 @@ from lmr_author.runtime.probe.document import walk
 from lmr_author.runtime.probe.encoding import encode
 from lmr_author.runtime.probe.outcome import RecordedFixtures
 from lmr_author.runtime.replay import replaying
-from tests.evaluation.foreign import PLAIN
-from tests.pipeline import quiet, run_gates
+from tests.pipeline import recorded, run_gates
+from tests.recording.test_record import passes
 from tests.support import make_task, write_files
 
 WORDS = '''\
@@ -90,8 +88,7 @@ def masked_and_recorded(task: Task, target: str, **options: object) -> RecordRes
     if not task.load().implementations:
         mask(task, MaskOptions((target,), category="Evaluation Metrics"), task.root)
     command = () if "examples" in options else ("python", "words_run.py")
-    chosen = RecordOptions(target, command, where=PLAIN, **options)  # type: ignore[arg-type]
-    return record(task, chosen, task.root, quiet)
+    return recorded(task, target, *command, **options)  # type: ignore[arg-type]
 
 
 def failed_gates(task: Task) -> list[str]:
@@ -245,7 +242,7 @@ def test_fixtures_are_one_module_with_classes_and_state(folder: str, task: Task)
     write_files(root, {"unit_test/fixtures.py": SHARED, "words_run.py": run})
     result = masked_and_recorded(task, "pkg/words.py::first", cases=6)
 
-    assert [item.reason for item in result.proof.rejected] == []
+    assert [item.reason for item in result.selected.rejected] == []
     trees = [
         replaying.load_document(root / "unit_test/recordings/1" / case.name, "inputs").tree
         for case in result.recording.cases
@@ -254,8 +251,7 @@ def test_fixtures_are_one_module_with_classes_and_state(folder: str, task: Task)
         "unit_test.fixtures:Vocabulary", "fixture",
     }  # fmt: skip
     assert failed_gates(task) == []
-    (root / "pkg/words.py").write_text(WORDS)
-    assert shipped(root) == 0
+    assert passes(root.parent.parent, "pkg/words.py", WORDS)
 
 
 @pytest.mark.bwrap
@@ -274,8 +270,3 @@ def test_drivers_and_examples_may_call_a_fixture(task: Task) -> None:
     for result in (driven, written):
         assert result.recording.cases[0].summary["tokenizer"] == "the fixture tokenizer"
     assert written.recording.coverage.missed == ()
-
-
-def shipped(root: Path) -> int:
-    command = [sys.executable, "unit_test/unit_test_1.py"]
-    return subprocess.run(command, cwd=root, env={"PYTHONPATH": str(root)}, capture_output=True).returncode

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from lmr_author.cli.record import _remarks
-from tests.recording.test_record import recorded_from
+from tests.recording.test_record import passes, recorded_from
 
 pytestmark = pytest.mark.bwrap
 
@@ -56,15 +54,6 @@ for limit in (0.1, 0.5):
     (w**2).sum().backward()
     clip([w], limit)
 """
-
-
-def passes(tmp_path: Path, file: str, text: str) -> bool:
-    """Run the shipped test on a version of the goal file."""
-    root = tmp_path / "1-Small/small-repo"
-    (root / file).write_text(text)
-    done = subprocess.run([sys.executable, "unit_test/unit_test_1.py"], cwd=root, capture_output=True)
-    assert done.returncode in (0, 1), done.stderr
-    return done.returncode == 0
 
 
 @pytest.mark.torch

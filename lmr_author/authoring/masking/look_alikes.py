@@ -126,7 +126,7 @@ def restore(
     for path, (data, is_edited) in contents.items():
         file = files.inside(task.repository(info), path)
         if is_edited and file.is_file():
-            task.put_aside(file, copy=True)
+            task.move_to_removed(file, copy=True)
         files.write_bytes(file, data)
     left = [entry for entry in entries if entry not in chosen]
     if chosen:

@@ -90,10 +90,10 @@ def _unmask_one(task: Task, info: TaskInfo, entry: Implementation, force: bool) 
     goal_path = task.goal(info, entry)
     if not _keep_words(task, entry, now) or now.is_edited:
         # The body holds words of the annotator that are no notes, or the file holds edits.
-        moved.append(task.put_aside(goal_path, copy=True))
+        moved.append(task.move_to_removed(goal_path, copy=True))
     for path in (task.unit_test(info, entry), task.recording(info, entry.index)):
         if path.exists():
-            moved.append(task.put_aside(path))
+            moved.append(task.move_to_removed(path))
     files.write_bytes(goal_path, now.data)
     left = tuple(other for other in info.implementations if other.index != entry.index)
     task.save(replace(info, implementations=left))
@@ -169,7 +169,7 @@ def _clear_originals(task: Task, named: str | None) -> tuple[bool, list[str]]:
         if is_whole:
             path.unlink()
         elif original == named:
-            moved.append(task.put_aside(path))
+            moved.append(task.move_to_removed(path))
         else:
             continue
         cleared.add(original)

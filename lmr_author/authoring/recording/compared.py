@@ -61,14 +61,12 @@ class ComparedPart:
 
     @property
     def in_words(self) -> str:
-        """What is weak about it."""
         if self.kind == "ignore":
             return f"{self.named} is not compared"
         return f"{self.named} is compared with {in_numbers(self.tolerance)}, where {in_numbers(self.usual)} is usual"
 
 
 def in_numbers(tolerance: Tolerance | None) -> str:
-    """Return a tolerance in words; "" for none."""
     return f"rtol {tolerance[0]:.2g}, atol {tolerance[1]:.2g}" if tolerance else ""
 
 

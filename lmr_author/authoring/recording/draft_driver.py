@@ -35,7 +35,7 @@ MOST_CALLS = 11
 
 
 @dataclass(frozen=True)
-class Drafted:
+class DriverDraft:
     """A drafted script.
 
     Attributes:
@@ -50,7 +50,7 @@ class Drafted:
     unknown: tuple[str, ...]
 
 
-def draft(task: Task, target: str | None, here: Path, path: Path, named: Sequence[str] = ()) -> Drafted:
+def draft(task: Task, target: str | None, here: Path, path: Path, named: Sequence[str] = ()) -> DriverDraft:
     """Draft a driver of a masked function from its golden.
 
     Args:
@@ -68,7 +68,7 @@ def draft(task: Task, target: str | None, here: Path, path: Path, named: Sequenc
     return draft_driver(task.repository(info), golden, definition, shlex.join(command))
 
 
-def draft_driver(repository: Path, module: code.Module, target: code.Definition, command: str) -> Drafted:
+def draft_driver(repository: Path, module: code.Module, target: code.Definition, command: str) -> DriverDraft:
     """Draft the driver of a function.
 
     Args:
@@ -108,7 +108,7 @@ def draft_driver(repository: Path, module: code.Module, target: code.Definition,
     )
     head, inputs, tail = script.partition("\n\ndef inputs(")
     script = re.sub(r"\n\n\n+", "\n\n", head) + inputs + tail
-    return Drafted(script, f"{module.name}::{target.qualname}", len(calls), (*unknown, *globals_))
+    return DriverDraft(script, f"{module.name}::{target.qualname}", len(calls), (*unknown, *globals_))
 
 
 def _place(module: code.Module, repository: Path) -> tuple[str, str]:
@@ -151,7 +151,6 @@ def _inputs(function: code.FunctionNode, skipped: int) -> tuple[list[str], list[
 
 
 def _calls(function: code.FunctionNode, caller: str, has_inputs: bool) -> list[str]:
-    """Return a call, and one for each option."""
     if _decorators(function) & {"property", "cached_property"}:
         return [caller]
     calls = []

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
 
-from lmr_author.authoring.recording.replay import REPEATS, Golden, replay
+from lmr_author.authoring.recording.replay import REPEATS, GoldenRunner, replay
 from lmr_author.authoring.recording.run import RecordedCall
 from lmr_author.core.task import Progress
 from lmr_author.proof.exploring.generate import Generated, generate
@@ -38,7 +38,7 @@ MOST, FEWEST = 250, 20
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownVersions:
     """Versions of the goal file whose verdict is known: those of a recipe, or of a challenge.
 
     Attributes:
@@ -50,15 +50,15 @@ class Known:
     wrong: Mapping[str, replaying.Variant] = field(default_factory=dict)
 
 
-NOTHING_KNOWN = Known()
+NO_VERSIONS = KnownVersions()
 
 
 def explore(
-    golden: Golden,
+    golden: GoldenRunner,
     calls: Sequence[RecordedCall],
     first: int,
     versions: int,
-    known: Known,
+    known: KnownVersions,
     progress: Progress,
 ) -> list[RecordedCall]:
     """Return generated calls that count, with their tolerances.
@@ -87,14 +87,14 @@ def explore(
     returned = _with_outcomes(golden, written, folder, patience(calls))
     if not rewrites and len(returned) < RETURNING * len(written):
         return []
-    proven = replay(golden, returned, 0, progress).proven
+    proven, _ = replay(golden, returned, 0, progress)
     sure = [call for call in proven if not call.fragile]
     for rewrite in rewrites:
         sure = [call for call, agrees in zip(sure, agreeing(golden, rewrite, sure), strict=True) if agrees]
     return sure
 
 
-def agreeing(golden: Golden, version: replaying.Variant, calls: Sequence[RecordedCall]) -> list[bool]:
+def agreeing(golden: GoldenRunner, version: replaying.Variant, calls: Sequence[RecordedCall]) -> list[bool]:
     """Return for each call whether a version gives the golden's outcome. It may be hostile: it runs alone."""
     if not calls:
         return []
@@ -112,7 +112,7 @@ def patience(calls: Sequence[RecordedCall]) -> float:
     return max(5.0, 20 * max((call.seconds for call in calls), default=0.0))
 
 
-def _written(golden: Golden, made: Generated, number: int, folder: Path) -> RecordedCall:
+def _written(golden: GoldenRunner, made: Generated, number: int, folder: Path) -> RecordedCall:
     """Write the inputs of a generated call into a folder, and describe it as the recorder does a recorded one."""
     folder.mkdir(parents=True)
     dump(made.document, str(folder), "inputs")
@@ -125,7 +125,7 @@ def _written(golden: Golden, made: Generated, number: int, folder: Path) -> Reco
 
 
 def _with_outcomes(
-    golden: Golden, calls: Sequence[RecordedCall], folder: Path, seconds: float
+    golden: GoldenRunner, calls: Sequence[RecordedCall], folder: Path, seconds: float
 ) -> list[RecordedCall]:
     """Return the calls from which the golden returns, with what it returned as their expected outcome."""
     there = replace(golden, plan=replace(golden.plan, recording=folder))

@@ -1,100 +1,36 @@
-"""One recording to be made: its target, its options, the room for it, and the command that drives the target.
-
-The command is the annotator's own, the repository's tests, or calls written out. Nothing of it runs here: it is read,
-and run in the sandbox.
-"""
+"""One recording to be made: the masked function, its options, what drives it, and a golden tree to run in."""
 
 from __future__ import annotations
 
-import ast
-import itertools
-import re
-import shlex
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lmr_author.authoring.recording import checkers
-from lmr_author.core import code, files
-from lmr_author.core.errors import LmrError, TargetError, UsageError
+from lmr_author.authoring.recording.driver import Driver, driver_of
+from lmr_author.authoring.recording.failed import Explain
+from lmr_author.authoring.recording.options import RecordOptions
+from lmr_author.core import code
+from lmr_author.core.errors import LmrError, TargetError
 from lmr_author.core.task import UNIT_TEST, Implementation, Target, Task, TaskInfo
 from lmr_author.core.task.recording import load
-from lmr_author.runtime.environment.where import HERE, Where
-from lmr_author.runtime.replay.staging import PROBE_ROOT, copy_fixtures
-from lmr_author.runtime.sandbox.base import Mount
+from lmr_author.runtime.replay import staging
 
-FEWEST_CASES = 3
 MOST_BYTES = 32_000_000
 """Size of all cases of one task together: what a repository of tasks can carry."""
-PYTHONS = ("python", "python3", "python2")
-LAUNCHERS = {"torchrun", "accelerate", "deepspeed", "torch.distributed.run", "torch.distributed.launch"}
-"""Programs and modules that start the script they are given in a process of its own."""
-ALONE = "RANK=0 LOCAL_RANK=0 WORLD_SIZE=1 MASTER_ADDR=localhost MASTER_PORT=29500"
-DRIVER = f"{PROBE_ROOT}/driver"
-"""The folder of a driver that lies outside the repository, inside the sandbox."""
-MODULE = "lmr_probe.drivers"
-REQUEST = "request.json"
-"""What a module of the probe is to call, in the folder that it is given."""
-NO_TESTS_IN = frozenset({UNIT_TEST, ".git", "node_modules", "site-packages", "build"})
-COMPILERS = re.compile(r"\b(?:jit|njit|filter_jit|vectorize|guvectorize|compile)\b")
-"""In a decorator: it compiles the function, and compiled code cannot be watched."""
-UNCOMPILED = {
-    "NUMBA_DISABLE_JIT": "1",
-    "PYTORCH_JIT": "0",
-    "TORCHDYNAMO_DISABLE": "1",
-    "JAX_DISABLE_JIT": "1",
-}
-"""Variables that turn compilers off. Only the recorded run has them: a replay calls the function as plain Python."""
 
 
 @dataclass(frozen=True)
-class RecordOptions:
-    """Options of ``record``.
+class RecordJob:
+    """What is recorded.
 
     Attributes:
-        target: as typed; None when the task has a single implementation.
-        command: the annotator's command; with ``from_tests``, more words for pytest.
-        cases: how many cases to keep, more where each helps; None for a few dozen where calls are small and fast.
-        where: the sandbox.
-        seconds: time limit of the command.
-        gradients: compare gradients with respect to the inputs too; where the golden detaches, they are in any case.
-        in_place: an implementation has to change the arguments that the golden changes, ``.grad`` of tensors included.
-        force: replace an existing recording (the old one is kept in ``authoring/removed/``).
-        from_tests: the repository's own tests drive the target.
-        examples: calls written out, as Python text, that drive it.
-        cuda_as_cpu: run code that insists on a GPU on the CPU.
-        checks: ``PATH=KIND``, how parts of the outcome are compared.
+        helpers: the annotator's own fixtures.
+        work: a folder of ours.
+        driver: what calls the target.
+        tree: a private copy of the repository, golden in place; the run may write into it.
+        module, definition: the golden file, and the target in it.
+        explain: see :data:`~lmr_author.authoring.recording.failed.Explain`.
     """
-
-    target: str | None
-    command: tuple[str, ...]
-    cases: int | None = None
-    where: Where = HERE
-    seconds: float = 600.0
-    gradients: bool = False
-    in_place: bool | None = None
-    force: bool = False
-    from_tests: bool = False
-    examples: tuple[str, ...] = ()
-    cuda_as_cpu: bool = False
-    checks: tuple[str, ...] = ()
-
-    @property
-    def fewest_cases(self) -> int:
-        """Return how many cases are kept whether each helps or not."""
-        return self.cases or FEWEST_CASES
-
-    @property
-    def unusual(self) -> dict[str, object]:
-        """Those that decide what is recorded and how it is compared, where they are not as usual."""
-        names = ("cases", "seconds", "gradients", "in_place", "checks")
-        defaults = {option.name: option.default for option in fields(self)}
-        return {name: getattr(self, name) for name in names if getattr(self, name) != defaults[name]}
-
-
-@dataclass(frozen=True)
-class Job:
-    """One recording: what is recorded, with what options, in which folder of ours."""
 
     task: Task
     info: TaskInfo
@@ -102,11 +38,76 @@ class Job:
     options: RecordOptions
     helpers: checkers.Helpers
     work: Path
+    driver: Driver
+    tree: Path
+    module: code.Module
+    definition: code.Definition
+    explain: Explain = lambda text: ""
 
     @property
     def repository(self) -> Path:
-        """The masked repository."""
         return self.task.repository(self.info)
+
+    @property
+    def recording_folder(self) -> Path:
+        return self.task.recording(self.info, self.implementation.index)
+
+    @property
+    def inside(self) -> str:
+        """Where the tree appears in the sandbox."""
+        return staging.tree_path(self.info)
+
+    @property
+    def goal_file(self) -> str:
+        return self.implementation.goal_file
+
+    @property
+    def qualname(self) -> str:
+        return self.implementation.qualname
+
+    @property
+    def target(self) -> str:
+        """The target's node id."""
+        return f"{self.goal_file}::{self.qualname}"
+
+    @property
+    def nth(self) -> int:
+        """Which definition of its name the target is, where the file has several; else 0."""
+        return self.definition.nth if self.definition.siblings > 1 else 0
+
+
+def job_of(
+    task: Task, info: TaskInfo, implementation: Implementation, options: RecordOptions, here: Path, work: Path
+) -> RecordJob:
+    """Read what drives the target, and lay out the golden tree to run it in.
+
+    Args:
+        here: the folder from which scripts are named.
+        work: a folder of ours.
+
+    Raises:
+        UsageError: the options contradict one another, or name what is not there.
+        LmrError: the fixtures are none, or the target is not in its golden.
+    """
+    checkers.parse(options.checks)  # a mistake shows before anything runs
+    helpers, repository = checkers.read_helpers(task.unit_test_folder(info)), task.repository(info)
+    driver = driver_of(options, implementation, repository, here, work, helpers.fixtures)
+    overlay = staging.original_overlay(task, info)
+    golden = code.Module.parse(overlay[implementation.goal_file], implementation.goal_file)
+    goal = code.Module.parse(task.goal(info, implementation).read_bytes(), implementation.goal_file)
+    pair = code.matching(golden, goal, implementation.qualname, implementation.nth)
+    if pair is None:
+        raise LmrError(
+            f"{implementation.target} cannot be identified in {implementation.golden_file}",
+            "run `lmr-author validate`",
+        )
+    tree = work / "tree"
+    staging.copy_tree(repository, tree, overlay, with_tests=False)
+    if helpers.fixtures is not None:  # so that the driver can build the same objects
+        staging.copy_fixtures(helpers.fixtures, tree / UNIT_TEST)
+    return RecordJob(
+        task, info, implementation, options, helpers, work, driver, tree, module=golden, definition=pair[0]
+    )
 
 
 def implementation_of(task: Task, info: TaskInfo, target: str | None, here: Path) -> Implementation:
@@ -146,30 +147,17 @@ def _named(task: Task, info: TaskInfo, text: str, here: Path) -> list[Implementa
     return code.meant(repository, replace(target, path=named[0].goal_file), named) if named else []
 
 
-def ready_helpers(
-    task: Task, info: TaskInfo, implementation: Implementation, options: RecordOptions
-) -> checkers.Helpers:
-    """Return the annotator's own fixtures. Raises LmrError where the options cannot be recorded with."""
+def require_unrecorded(task: Task, info: TaskInfo, implementation: Implementation) -> None:
     folder = task.recording(info, implementation.index)
-    # A recording without its test is one whose making was cut short: it is put aside, not defended.
-    if folder.exists() and task.unit_test(info, implementation).exists() and not options.force:
+    # A recording without its test is one whose making was cut short: it makes way, and is not defended.
+    if folder.exists() and task.unit_test(info, implementation).exists():
         raise LmrError(
             f"{implementation.target} has a recording already ({folder.relative_to(task.root)})",
             "add --force to make it anew; the old one is kept in authoring/removed/",
         )
-    ways = {
-        "a command": bool(options.command) and not options.from_tests,
-        "--from-tests": options.from_tests,
-        "--from-example": bool(options.examples),
-    }
-    drivers = [name for name, used in ways.items() if used]
-    if len(drivers) > 1:
-        raise UsageError(f"{' and '.join(drivers)} both drive the target", "choose one of them")
-    checkers.parse(options.checks)
-    return checkers.read_helpers(task.unit_test_folder(info))
 
 
-def room_left(job: Job) -> int:
+def room_left(job: RecordJob) -> int:
     """Return the bytes that the recordings of the task's other functions leave for cases."""
     left = MOST_BYTES
     for other in job.info.implementations:
@@ -177,210 +165,3 @@ def room_left(job: Job) -> int:
         if recording and other.index != job.implementation.index:
             left -= sum(case.bytes for case in recording.cases)
     return max(0, left)
-
-
-# what drives the target
-
-
-@dataclass(frozen=True)
-class Driver:
-    """A command ready to be run under the recorder.
-
-    Attributes:
-        arguments: what follows ``python``: a script or ``-m module``, and its arguments.
-        mounts: the driver's folder, when it lies outside the repository.
-        shown: the command as recorded, a script outside the repository by its name alone.
-        env: variables that the command sets.
-    """
-
-    arguments: tuple[str, ...]
-    mounts: tuple[Mount, ...]
-    shown: tuple[str, ...]
-    env: Mapping[str, str] = field(default_factory=dict)
-
-
-def driver_of(job: Job, here: Path) -> Driver:
-    """Return what drives the target, by the options. Raises UsageError where there is nothing that does."""
-    options, repository = job.options, job.repository
-    if options.examples:
-        return from_examples(job.implementation, options.examples, job.work, job.helpers.fixtures)
-    if options.from_tests:
-        return from_tests(job.implementation, repository, options.command)
-    return read_command(options.command, repository, here)
-
-
-def read_command(command: Sequence[str], repository: Path, here: Path) -> Driver:
-    """Read the annotator's command.
-
-    A script is taken from the repository first, then from the current folder; one that lies outside the repository
-    comes along with its folder, read-only. The other words stay as they are.
-
-    Args:
-        command: as typed after ``--``.
-        here: the current folder.
-
-    Raises:
-        UsageError: no command, not a Python one, or a script that does not exist.
-    """
-    variables, script, words = split_command(command)
-    shown, mounts = script, tuple[Mount, ...]()
-    if script != "-m":
-        script, shown, mounts = _find_script(script, repository, here)
-    env = dict(word.split("=", 1) for word in variables)
-    return Driver((script, *words), mounts, (*variables, "python", shown, *words), env)
-
-
-def split_command(command: Sequence[str]) -> tuple[list[str], str, list[str]]:
-    """Return a command's variables, its script (or ``-m``), and the words after it. Raises UsageError."""
-    variables = list(itertools.takewhile(_is_assignment, command))
-    script, *words = _python_arguments(list(command[len(variables) :]))
-    return variables, script, words
-
-
-def _python_arguments(words: list[str]) -> list[str]:
-    """Return what follows ``python`` in a command: a script or ``-m``, and the rest. Raises UsageError."""
-    if not words:
-        raise UsageError(
-            "no command to record", "add it after --, as in: lmr-author record a.py::f -- python driver.py"
-        )
-    program = Path(words[0]).name
-    if {program, *words[1:3]} & LAUNCHERS:
-        raise UsageError(
-            f"{shlex.join(words[:3])} starts the script in other processes, which are not recorded",
-            f"run the script itself: -- {ALONE} python SCRIPT …",
-        )
-    if program in ("pytest", "py.test"):
-        words = ["-m", "pytest", *words[1:]]
-    elif program in PYTHONS or program.startswith("python3."):
-        words = words[1:]
-    elif not program.endswith(".py"):
-        raise UsageError(
-            f"{words[0]!r} is not a Python command",
-            "run the code by Python: -- python driver.py, or -- python -m module",
-        )
-    # None of Python's own options but -m can be recorded under.
-    if not words or words == ["-m"] or (words[0].startswith("-") and words[0] != "-m"):
-        raise UsageError(
-            "name a script or a module to run", "as in: -- python driver.py, or -- python -m package.train"
-        )
-    return words
-
-
-def _is_assignment(word: str) -> bool:
-    name, separator, _ = word.partition("=")
-    return bool(separator) and name.isidentifier()
-
-
-def folder_with(script: str, folders: Iterable[Path]) -> Path | None:
-    """Return the first folder that has a script; None where none has."""
-    return next((folder for folder in folders if (folder / script).is_file()), None)
-
-
-def folders_beside(task: Task) -> list[Path]:
-    """Return where the script of a finished recording may lie: a manifest keeps its name, not its folder.
-
-    The task may be one of several in a folder, and the script beside that.
-    """
-    return [task.root, *task.root.parents[:2], task.authoring]
-
-
-def _find_script(script: str, repository: Path, here: Path) -> tuple[str, str, tuple[Mount, ...]]:
-    """Return a script's place in the sandbox, how that is shown, and what has to come along."""
-    folder = folder_with(script, (repository, here))
-    if folder is None:
-        raise UsageError(
-            f"there is no script {script!r} in {repository.name}/ or in {here}",
-            "a script is taken from the repository first, then from the current folder",
-        )
-    resolved, root = (folder / script).resolve(), repository.resolve()
-    if resolved.is_relative_to(root):
-        inside = resolved.relative_to(root).as_posix()
-        return inside, inside, ()
-    inside = f"{DRIVER}/{resolved.name}"
-    # A home folder holds more than a driver's files, so the script comes alone.
-    alone = resolved.parent in (Path.home(), Path("/"), Path("/tmp"))
-    mount = Mount(resolved, inside) if alone else Mount(resolved.parent, DRIVER)
-    return inside, resolved.name, (mount,)
-
-
-def from_tests(implementation: Implementation, repository: Path, options: Sequence[str]) -> Driver:
-    """Return the repository's own tests: those that name the target, else those that name its file, else all.
-
-    Args:
-        options: more words for pytest; with a test file among them, only these are run.
-
-    Raises:
-        UsageError: the repository has no tests.
-    """
-    words = tuple(options)
-    if not any(word.partition("::")[0].endswith(".py") for word in options):
-        words = (*_tests_of(implementation, repository), *options)
-    return Driver(("-m", MODULE, "suite", *words), (), ("lmr-author", "record", "--from-tests", "--", *words))
-
-
-def _tests_of(implementation: Implementation, repository: Path) -> list[str]:
-    tests = {}
-    for path in sorted(repository.rglob("*.py")):
-        relative = path.relative_to(repository)
-        is_test = path.name.startswith("test_") or path.name.endswith("_test.py")
-        if is_test and not NO_TESTS_IN & set(relative.parts) and path.is_file() and not path.is_symlink():
-            tests[relative.as_posix()] = path.read_text("utf-8", "replace")
-    if not tests:
-        raise UsageError(
-            f"{repository.name}/ has no tests (test_*.py, *_test.py)",
-            'drive the function yourself: -- python driver.py, or --from-example "f(…)"',
-        )
-    parts = implementation.qualname.split(".")
-    # Nobody calls `forward` or `__init__` by its name: the class is what a test names.
-    implicit = parts[-1].startswith("__") or parts[-1] in ("forward", "step")
-    for name in (parts[0] if implicit else parts[-1], parts[0], Path(implementation.goal_file).stem):
-        naming = [path for path, text in tests.items() if name in text]
-        if naming:
-            return naming
-    return list(tests)
-
-
-def require_python(example: str) -> None:
-    """Raise UsageError for an example that is not Python."""
-    try:
-        compile(example.strip(), "example", "exec", dont_inherit=True)
-    except (SyntaxError, ValueError) as error:
-        raise UsageError(
-            f"this example is not Python: {example!r} ({error})",
-            "write a call, as in f(torch.randn(4), beta=0.1)",
-        ) from error
-
-
-def from_examples(
-    implementation: Implementation, examples: Sequence[str], work: Path, fixtures: Path | None = None
-) -> Driver:
-    """Return calls written by the annotator. They are read here, and run inside the sandbox only.
-
-    Args:
-        examples: Python text, as in ``preference_loss(torch.randn(4), torch.randn(4), beta=0.1)``.
-        work: a folder of ours, for the request.
-        fixtures: ``unit_test/fixtures.py``, whose functions an example may call.
-
-    Raises:
-        UsageError: an example is not Python.
-    """
-    for text in examples:
-        require_python(text)
-    folder = work / "examples"
-    folder.mkdir()
-    request = {"goal_file": implementation.goal_file, "examples": list(examples)}
-    if fixtures is not None:
-        copy_fixtures(fixtures, folder)
-        request["fixtures"] = fixtures.name
-    files.write_json(folder / REQUEST, request)
-    for path in [folder, *folder.rglob("*")]:  # for the user that the sandbox runs as
-        path.chmod(0o755 if path.is_dir() else 0o644)
-    shown = [word for text in examples for word in ("--from-example", text)]
-    arguments = ("-m", MODULE, "examples", f"{DRIVER}/{REQUEST}")
-    return Driver(arguments, (Mount(folder, DRIVER),), ("lmr-author", "record", *shown))
-
-
-def switches(function: code.FunctionNode) -> dict[str, str]:
-    """Return the environment variables without which a function would be compiled, by its decorators."""
-    decorators = map(ast.unparse, function.decorator_list)
-    return UNCOMPILED if any(map(COMPILERS.search, decorators)) else {}

@@ -12,20 +12,19 @@ from pathlib import Path
 
 from lmr_author.authoring.recording import store
 from lmr_author.authoring.recording.checkers import nodes
-from lmr_author.authoring.recording.choose import Proof, choose
+from lmr_author.authoring.recording.choose import SelectedCases, choose
 from lmr_author.authoring.recording.compared import ComparedPart, compared_parts
-from lmr_author.authoring.recording.explored import NOTHING_KNOWN, Known
+from lmr_author.authoring.recording.driver import switches
+from lmr_author.authoring.recording.explored import NO_VERSIONS, KnownVersions
 from lmr_author.authoring.recording.job import (
-    Job,
-    RecordOptions,
-    driver_of,
+    RecordJob,
     implementation_of,
-    ready_helpers,
-    room_left,
+    job_of,
+    require_unrecorded,
 )
-from lmr_author.authoring.recording.replay import Golden, golden_of, replay
-from lmr_author.authoring.recording.run import Recorded, RecordedCall, Run, plan_of, run
-from lmr_author.authoring.recording.selection import order_of_choice
+from lmr_author.authoring.recording.options import RecordOptions
+from lmr_author.authoring.recording.replay import GoldenRunner, golden_runner
+from lmr_author.authoring.recording.run import RecordedCall, RecordedRun, run
 from lmr_author.core import code, files
 from lmr_author.core.locks import changes_task
 from lmr_author.core.task import Implementation, Progress, Task, equivalents
@@ -34,7 +33,7 @@ from lmr_author.core.task.provenance import Provenance
 from lmr_author.core.task.recording import Recording
 from lmr_author.core.texts import listed
 from lmr_author.runtime.environment.failures import explain_command
-from lmr_author.runtime.environment.where import prepare, python_in_words, python_of
+from lmr_author.runtime.environment.where import HERE, Where, prepare, python_in_words, python_of
 from lmr_author.runtime.probe.calling import GLOBAL, GRADIENTS, VALUE
 from lmr_author.runtime.replay import replaying
 from lmr_author.runtime.sandbox.base import Sandbox
@@ -61,7 +60,7 @@ MOST_NAMED = 3
 """Names of one kind that are listed in a text."""
 
 
-class Kind(StrEnum):
+class EffectKind(StrEnum):
     """A kind of effect, as the recorder names it."""
 
     PARTS = "parts"
@@ -70,25 +69,28 @@ class Kind(StrEnum):
 
 
 EFFECTS = {
-    Kind.PARTS: (
+    EffectKind.PARTS: (
         "parts of the result that cannot be stored: {}",
         "return something that can be stored, or mask a function that does",
     ),
-    Kind.ARGUMENTS: ("arguments that the call changes by the way: {}", "--compare arguments compares them"),
-    Kind.GRADS: (".grad of tensors in {}, which the call changes", "--compare arguments compares it"),
+    EffectKind.ARGUMENTS: (
+        "arguments that the call changes by the way: {}",
+        "--compare arguments compares them",
+    ),
+    EffectKind.GRADS: (".grad of tensors in {}, which the call changes", "--compare arguments compares it"),
 }
 """Text of each kind of effect, and how to have it compared."""
 
 
 @dataclass(frozen=True)
-class Uncompared:
+class UncomparedEffect:
     """An effect of the golden that is not compared, and what has it.
 
     Attributes:
         names: parts of the result, or arguments.
     """
 
-    kind: Kind
+    kind: EffectKind
     names: tuple[str, ...]
 
     @property
@@ -102,16 +104,17 @@ class Uncompared:
         return EFFECTS[self.kind][1]
 
 
-def uncompared(golden: Golden, recorded: Recorded) -> tuple[Uncompared, ...]:
+def uncompared(golden: GoldenRunner, recorded: RecordedRun) -> tuple[UncomparedEffect, ...]:
     """Return what the golden does that no case compares, by the kind of the effect, each name once."""
-    by_kind: dict[Kind, dict[str, None]] = {}
+    by_kind: dict[EffectKind, dict[str, None]] = {}
     for call in recorded.calls:
         ignored = [name for name in call.changed if name in golden.ignored]
         grads = () if golden.grads else call.grads
-        for kind, names in {**call.uncompared, Kind.ARGUMENTS: ignored, Kind.GRADS: grads}.items():
+        effects = {**call.uncompared, EffectKind.ARGUMENTS: ignored, EffectKind.GRADS: grads}
+        for kind, names in effects.items():
             if names:
-                by_kind.setdefault(Kind(kind), {}).update(dict.fromkeys(names))
-    return tuple(Uncompared(kind, tuple(names)) for kind, names in sorted(by_kind.items()))
+                by_kind.setdefault(EffectKind(kind), {}).update(dict.fromkeys(names))
+    return tuple(UncomparedEffect(kind, tuple(names)) for kind, names in sorted(by_kind.items()))
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,7 @@ class RecordResult:
     """A recording, and what it leaves open.
 
     Attributes:
-        put_aside: earlier files that were moved to ``authoring/removed/``.
+        removed: earlier files that were moved to ``authoring/removed/``.
         missed: first and last lines of the golden's blocks that no call executed.
         not_kept: likewise, of blocks that only calls executed which did not become cases.
         never_false: lines of conditions that held whenever a call reached them.
@@ -130,39 +133,45 @@ class RecordResult:
 
     implementation: Implementation
     recording: Recording
-    recorded: Recorded
-    proof: Proof
-    put_aside: tuple[str, ...]
+    recorded: RecordedRun
+    selected: SelectedCases
+    removed: tuple[str, ...]
     missed: tuple[tuple[int, int], ...] = ()
     not_kept: tuple[tuple[int, int], ...] = ()
     never_false: tuple[int, ...] = ()
-    uncompared: tuple[Uncompared, ...] = ()
+    uncompared: tuple[UncomparedEffect, ...] = ()
     accepted: frozenset[str] = frozenset()
     weak: tuple[ComparedPart, ...] = ()
 
     @property
     def mutants(self) -> MutationScore:
-        """What became of the mutants that were tried."""
-        proof = self.proof
-        killed = proof.tried - len(proof.survivors)
-        return MutationScore(proof.tried, killed, len(self.accepted), proof.made - proof.tried)
+        selected = self.selected
+        killed = selected.tried - len(selected.survivors)
+        return MutationScore(selected.tried, killed, len(self.accepted), selected.made - selected.tried)
 
 
 @changes_task
 def record(
     task: Task,
+    target: str | None,
     options: RecordOptions,
     here: Path,
     progress: Progress,
     tell: Tell = lambda line: None,
-    known: Known = NOTHING_KNOWN,
+    known: KnownVersions = NO_VERSIONS,
+    *,
+    where: Where = HERE,
+    force: bool = False,
 ) -> RecordResult:
     """Record real calls of a masked function's golden into cases and a unit test.
 
     Args:
+        target: as typed; None when the task has a single implementation.
         here: the current folder, from which scripts and files are named.
         tell: shows the Python that runs the command, where nobody named one, and notes.
         known: right and wrong versions by which cases are chosen, too.
+        where: the sandbox.
+        force: replace an existing recording (the old one is kept in ``authoring/removed/``).
 
     Raises:
         TargetError: the target is not masked in this task.
@@ -171,35 +180,50 @@ def record(
         SandboxError: the sandbox failed.
     """
     info = task.load()
-    implementation = implementation_of(task, info, options.target, here)
-    helpers = ready_helpers(task, info, implementation, options)
+    implementation = implementation_of(task, info, target, here)
+    if not force:
+        require_unrecorded(task, info, implementation)
     files.require_writable(task.recording(info, implementation.index))
-    with (
-        files.temporary_folder("lmr-author-record-") as work,
-        options.where.sandbox(task, info) as sandbox,
-    ):
+    with files.temporary_folder("lmr-author-record-") as work, where.sandbox(task, info) as sandbox:
         work.chmod(0o755)
-        job = Job(task, info, implementation, options, helpers, work)
-        plan = _prepare(job, sandbox, here, progress, tell)
+        # Before anything is built, so that mistakes in the command show at once.
+        job = job_of(task, info, implementation, options, here, work)
+        job = _in_environment(job, where, sandbox, progress, tell)
 
         progress("running the command")
-        recorded = run(sandbox, plan)
-        golden = golden_of(plan, sandbox, recorded, bool(options.in_place))
-        replayed = replay(golden, order_of_choice(recorded.calls), options.fewest_cases, progress)
-        made = recorded.summary.calls
-        proof = choose(golden, replayed, options, room_left(job), made, known, progress)
-        for note in notes(job, recorded, proof):
+        recorded = run(sandbox, job)
+        golden = golden_runner(job, sandbox, recorded, bool(options.in_place))
+        selected = choose(golden, job, recorded, known, progress)
+        for note in notes(job, recorded, selected):
             tell(note)
-        result = _store(plan, recorded, golden, proof)
-        _remember_driver(plan)
+        result = _store(job, recorded, golden, selected)
+        _remember_driver(job)
         return result
 
 
-def _remember_driver(plan: Run) -> None:
+def _in_environment(
+    job: RecordJob, where: Where, sandbox: Sandbox, progress: Progress, tell: Tell
+) -> RecordJob:
+    """Prepare the sandbox; return the job with what explains a fault of its environment."""
+    python = python_of(job.task, where)
+    if words := python_in_words(python, where):
+        tell(f"recording {words}")
+    progress("preparing the environment")
+    prepare(sandbox, progress)
+    if variables := switches(job.definition.function):
+        words = " ".join(f"{name}={value}" for name, value in variables.items())
+        tell(f"recording with {words}, as compiled code cannot be watched")
+    in_image, lock = sandbox.name == "docker", files.read_text_or_empty(job.task.lock)
+    made_by = python.environment.made_by if python.environment else ()
+    explain = partial(explain_command, in_image=in_image, python=where.python, lock=lock, made_by=made_by)
+    return replace(job, explain=explain)
+
+
+def _remember_driver(job: RecordJob) -> None:
     """Store where a script outside of the repository lies, for ``challenge``; nothing in a task without provenance."""
-    task, driver = plan.job.task, plan.driver
+    task, driver = job.task, job.driver
     origin = Provenance.read_if_valid(task.provenance_path)
-    if origin is not None and plan.job.options.command and driver.mounts:
+    if origin is not None and job.options.command and driver.mounts:
         source = driver.mounts[0].source
         folder = source.parent if source.is_file() else source
         place = Path(os.path.relpath(folder, task.root.resolve())).as_posix()
@@ -207,64 +231,47 @@ def _remember_driver(plan: Run) -> None:
         replace(origin, drivers=drivers).write(task.provenance_path)
 
 
-def _prepare(job: Job, sandbox: Sandbox, here: Path, progress: Progress, tell: Tell) -> Run:
-    where = job.options.where
-    # Before anything is built, so that mistakes in the command show at once.
-    driver = driver_of(job, here)
-    python = python_of(job.task, where)
-    if words := python_in_words(python, where):
-        tell(f"recording {words}")
-    progress("preparing the environment")
-    prepare(sandbox, progress)
-    in_image, lock = sandbox.name == "docker", files.read_text_or_empty(job.task.lock)
-    made_by = python.environment.made_by if python.environment else ()
-    explain = partial(explain_command, in_image=in_image, python=where.python, lock=lock, made_by=made_by)
-    plan = plan_of(job, driver, explain)
-    if plan.uncompiled:
-        words = " ".join(f"{name}={value}" for name, value in plan.uncompiled.items())
-        tell(f"recording with {words}, as compiled code cannot be watched")
-    return plan
-
-
-def _store(plan: Run, recorded: Recorded, golden: Golden, proof: Proof) -> RecordResult:
+def _store(
+    job: RecordJob, recorded: RecordedRun, golden: GoldenRunner, selected: SelectedCases
+) -> RecordResult:
     """Put the cases and their test in the place of an earlier recording; return what they leave open."""
-    put_aside = store.put_aside(plan.job)
+    removed = store.move_to_removed(job)
     left_out = uncompared(golden, recorded)
-    recording = store.store(plan, recorded, proof, [effect.text for effect in left_out])
-    executed = recorded.coverage(recorded.executed | proof.hits)
+    recording = store.store(job, recorded, selected, [effect.text for effect in left_out])
+    executed = recorded.coverage(recorded.executed | selected.hits)
     not_kept = sorted(set(recording.coverage.missed) - set(executed.missed))
-    original = plan.module.tree
-    accepted = equivalents.valid_changes(plan.job.task)
-    parts = compared_parts(plan.job.task.recording(plan.job.info, plan.job.implementation.index), recording)
+    original = job.module.tree
+    accepted = equivalents.valid_changes(job.task)
+    parts = compared_parts(job.recording_folder, recording)
     return RecordResult(
-        plan.job.implementation,
+        job.implementation,
         recording,
         recorded,
-        proof,
-        put_aside,
+        selected,
+        removed,
         blocks_at(original, executed.missed),
         blocks_at(original, not_kept),
         executed.never_false,
         left_out,
-        frozenset(one.id for one in proof.survivors if accepted.get(one.id) == one.diff),
+        frozenset(one.id for one in selected.survivors if accepted.get(one.id) == one.diff),
         tuple(part for part in parts if part.is_weak and not part.reason),
     )
 
 
-def notes(job: Job, recorded: Recorded, proof: Proof) -> Iterator[str]:
+def notes(job: RecordJob, recorded: RecordedRun, selected: SelectedCases) -> Iterator[str]:
     """Yield notes on the chosen cases: a call left out, gradients, random numbers, and globals that they set."""
     if recorded.fatal:
         yield f"call {recorded.fatal} is left out: the command died of what it raised (if it is meant, catch it)"
-    compared = any(GRADIENTS in path for call in proof.chosen for path in call.checkers)
+    compared = any(GRADIENTS in path for call in selected.calls for path in call.checkers)
     if job.options.gradients and not compared:
         yield NO_GRADIENTS
-    elif not compared and any(map(_is_differentiable, proof.chosen)):
+    elif not compared and any(map(_is_differentiable, selected.calls)):
         yield OFFER_GRADIENTS
-    generators = {trait.value for call in proof.chosen for trait in call.traits if trait.kind == "random"}
+    generators = {trait.value for call in selected.calls for trait in call.traits if trait.kind == "random"}
     if generators:
         yield DRAWS.format(", ".join(sorted(generators)))
     names = set()
-    for call in proof.chosen:
+    for call in selected.calls:
         for name in replaying.load_document(call.folder, "inputs").tree:
             if name.startswith(GLOBAL):
                 names.add(name.removeprefix(GLOBAL))

@@ -6,13 +6,14 @@ import ast
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from lmr_author.authoring.recording.checkers import check_option, fixture_advice, parse, with_chosen
-from lmr_author.authoring.recording.run import Recorded, RecordedCall, Run
+from lmr_author.authoring.recording.job import RecordJob
+from lmr_author.authoring.recording.run import RecordedCall, RecordedRun
 from lmr_author.authoring.recording.tolerance import derive, differs_in_double, in_double, moved, narrowed
 from lmr_author.core import code
 from lmr_author.core.errors import LmrError
@@ -31,18 +32,17 @@ ILL_CONDITIONED = (
 )
 """Begins the reason of a call that is no case, before the part of the outcome that changes."""
 REPEATS = 2
-"""Golden replays per call, each in a process of its own, with another hash seed and number of threads."""
+"""Replays of a call, each in a process of its own, with another hash seed and number of threads."""
 BATCH_CALLS, BATCH_BYTES, BATCH_SECONDS = 100, 48 * 2**20, 20.0
 """Calls that are replayed at once: their number, size and time, at most."""
 MOST_SECONDS = 60.0
 """Processor time of the calls that are replayed, by the recorded run; at least those that are wanted are."""
-VERSIONS = ("python", "torch", "numpy", "pandas")
 DOUBLE, MOVED = "-double", "-moved"
 """End the names of cases whose inputs are float64, and float64 that is moved by a rounding."""
 
 
 @dataclass(frozen=True)
-class Golden:
+class GoldenRunner:
     """The golden tree, ready to replay recorded calls on it, or on versions of its goal file.
 
     Attributes:
@@ -111,16 +111,15 @@ class Golden:
         )
 
 
-def golden_of(plan: Run, sandbox: Sandbox, recorded: Recorded, in_place: bool) -> Golden:
+def golden_runner(job: RecordJob, sandbox: Sandbox, recorded: RecordedRun, in_place: bool) -> GoldenRunner:
     """Lay out a golden tree that the recorded run has not touched, and decide which changes count.
 
     Args:
         in_place: implementations have to change what the golden changes by the way, too.
     """
-    job = plan.job
     overlay = staging.golden_overlay(job.task, job.info)
-    module = code.Module.parse(overlay[plan.goal_file], plan.goal_file)
-    definition = code.find(module, Target(plan.goal_file, plan.qualname, nth=plan.nth or None))
+    module = code.Module.parse(overlay[job.goal_file], job.goal_file)
+    definition = code.find(module, Target(job.goal_file, job.qualname, nth=job.nth or None))
     ignored, grads = tuple[str, ...](), True
     if not in_place:
         ignored = changes_by_the_way(definition.function, definition.receiver, recorded.calls)
@@ -128,9 +127,9 @@ def golden_of(plan: Run, sandbox: Sandbox, recorded: Recorded, in_place: bool) -
     clean, cases = job.work / "clean", job.work / "cases"
     cases.mkdir()
     staging.copy_tree(job.repository, clean, overlay, with_tests=False)
-    replay_plan = replaying.ReplayPlan(
-        goal_file=plan.goal_file,
-        qualname=plan.qualname,
+    plan = replaying.ReplayPlan(
+        goal_file=job.goal_file,
+        qualname=job.qualname,
         line=definition.line,
         module=recorded.summary.module,
         sys_path=recorded.summary.sys_path,
@@ -141,11 +140,11 @@ def golden_of(plan: Run, sandbox: Sandbox, recorded: Recorded, in_place: bool) -
         fixtures=job.helpers.fixtures,
     )
     checks = parse(job.options.checks)
-    return Golden(sandbox, replay_plan, clean, plan.inside, module, definition, checks, ignored, grads)
+    return GoldenRunner(sandbox, plan, clean, job.inside, module, definition, checks, ignored, grads)
 
 
 @dataclass(frozen=True)
-class Rejected:
+class RejectedCall:
     """A call that was recorded and not taken, and why.
 
     Attributes:
@@ -157,23 +156,12 @@ class Rejected:
     not_imported: bool = False
 
 
-@dataclass
-class Replayed:
-    """Calls that were replayed on the golden.
-
-    Attributes:
-        proven: those that reproduce, with their checkers.
-        rejected: those that do not, or were not replayed.
-        versions: of what ran them.
-    """
-
-    proven: list[RecordedCall] = field(default_factory=list)
-    rejected: list[Rejected] = field(default_factory=list)
-    versions: dict[str, str] = field(default_factory=dict)
-
-
-def replay(golden: Golden, calls: Sequence[RecordedCall], wanted: int, progress: Progress) -> Replayed:
+def replay(
+    golden: GoldenRunner, calls: Sequence[RecordedCall], wanted: int, progress: Progress
+) -> tuple[list[RecordedCall], list[RejectedCall]]:
     """Replay calls on the golden in batches, until the time is up and enough of them reproduce.
+
+    Returns those that reproduce, with their checkers, and those that do not, or were not replayed.
 
     Args:
         calls: the best first.
@@ -182,36 +170,33 @@ def replay(golden: Golden, calls: Sequence[RecordedCall], wanted: int, progress:
     Raises:
         SandboxError: the sandbox failed.
     """
-    replayed = Replayed()
-    waiting = []
+    proven, rejected, waiting = list[RecordedCall](), list[RejectedCall](), list[RecordedCall]()
     for call in calls:
         if lacking := _lacking(golden, call):
-            replayed.rejected.append(Rejected(call, lacking))
+            rejected.append(RejectedCall(call, lacking))
         else:
             waiting.append(call)
     total, spent = len(waiting), 0.0
-    while waiting and (spent < MOST_SECONDS or len(replayed.proven) < wanted):
+    while waiting and (spent < MOST_SECONDS or len(proven) < wanted):
         batch = _batch(waiting)
         waiting = waiting[len(batch) :]
         spent += sum(call.cost for call in batch)
         runs = _runs(golden, batch, f"{total - len(waiting)} of {total}", progress)
-        replayed.versions = {name: str(runs[0].facts[name]) for name in VERSIONS if runs[0].facts.get(name)}
         for call in batch:
             judged = _judge(golden, call, runs)
-            if isinstance(judged, Rejected):
-                replayed.rejected.append(judged)
+            if isinstance(judged, RejectedCall):
+                rejected.append(judged)
             else:
-                replayed.proven.append(judged)
+                proven.append(judged)
     late = f"not replayed: the calls before it took {MOST_SECONDS:.0f} s"
-    replayed.rejected += [Rejected(call, late) for call in waiting]
+    rejected += [RejectedCall(call, late) for call in waiting]
     # All calls together show how exact the golden is: one alone may be exact by chance.
-    narrow = narrowed([(call.checkers, call.exact) for call in replayed.proven])
-    pairs = zip(replayed.proven, narrow, strict=True)
-    replayed.proven = [replace(call, checkers=checkers) for call, checkers in pairs]
-    return replayed
+    narrow = narrowed([(call.checkers, call.exact) for call in proven])
+    pairs = zip(proven, narrow, strict=True)
+    return [replace(call, checkers=checkers) for call, checkers in pairs], rejected
 
 
-def _lacking(golden: Golden, call: RecordedCall) -> str:
+def _lacking(golden: GoldenRunner, call: RecordedCall) -> str:
     """Return why a call is no case although it could be stored: a correct version may read what it lacks."""
     for part in call.omitted:
         path, kind = as_written(str(part["path"])), str(part["type"])
@@ -233,7 +218,9 @@ def _batch(waiting: Sequence[RecordedCall]) -> list[RecordedCall]:
     return batch
 
 
-def _runs(golden: Golden, batch: Sequence[RecordedCall], count: str, progress: Progress) -> list[Replay]:
+def _runs(
+    golden: GoldenRunner, batch: Sequence[RecordedCall], count: str, progress: Progress
+) -> list[Replay]:
     """Replay calls :data:`REPEATS` times; in the last run with float64 inputs, too."""
     golden.add(batch)
     runs: list[Replay] = []
@@ -245,7 +232,7 @@ def _runs(golden: Golden, batch: Sequence[RecordedCall], count: str, progress: P
     return runs
 
 
-def _judge(golden: Golden, call: RecordedCall, runs: Sequence[Replay]) -> RecordedCall | Rejected:
+def _judge(golden: GoldenRunner, call: RecordedCall, runs: Sequence[Replay]) -> RecordedCall | RejectedCall:
     """Return a call with its tolerances, or why it is no case; the last of the runs had float64 inputs, too."""
     expected = replaying.load_document(call.folder, "expected")
     inputs = replaying.load_document(call.folder, "inputs")
@@ -258,7 +245,7 @@ def _judge(golden: Golden, call: RecordedCall, runs: Sequence[Replay]) -> Record
             text = outcome.error.text or outcome.status
             not_imported = outcome.status == "import-error"
             what = "the goal file cannot be imported by itself" if not_imported else "cannot be replayed"
-            return Rejected(call, f"{what}: {text}", not_imported)
+            return RejectedCall(call, f"{what}: {text}", not_imported)
         documents.append(outcome.document)
     in_float64 = runs[-1].of("golden", f"{call.number}{DOUBLE}")
     precise = in_float64.document if in_float64.status == "returned" else None
@@ -267,11 +254,11 @@ def _judge(golden: Golden, call: RecordedCall, runs: Sequence[Replay]) -> Record
     for outcome in outcomes:
         differences = replaying.differences(expected, outcome, checkers)
         if differences:
-            return Rejected(call, f"gives another result when replayed: {differences[0]}")
+            return RejectedCall(call, f"gives another result when replayed: {differences[0]}")
     unmoved = precise or expected
     in_motion = runs[-1].of("golden", f"{call.number}{MOVED}")
     if in_motion.document is not None and (far := compare.compare(unmoved, in_motion.document, checkers)):
-        return Rejected(call, f"{ILL_CONDITIONED}: {far[0].path or 'the outcome'}")
+        return RejectedCall(call, f"{ILL_CONDITIONED}: {far[0].path or 'the outcome'}")
     fragile = ""
     if precise is not None and RANDOM not in inputs.tree:
         fragile = _fragile(differs_in_double(expected, precise, checkers))
@@ -295,7 +282,7 @@ def _fragile(parts: Sequence[str]) -> str:
     )
 
 
-def irreproducible(qualname: str, rejected: Sequence[Rejected]) -> LmrError:
+def irreproducible(qualname: str, rejected: Sequence[RejectedCall]) -> LmrError:
     """Return the error of a target of which no recorded call reproduces, with the reasons and what to do."""
     reasons = "; ".join(dict.fromkeys(call.reason for call in rejected))[:400]
     if all(call.not_imported for call in rejected):

@@ -13,8 +13,9 @@ from typing import Any
 import msgspec
 
 from lmr_author.authoring.recording.checkers import fixture_advice
-from lmr_author.authoring.recording.failed import Explain, advice_about, last_error
-from lmr_author.authoring.recording.job import Driver, Job, switches
+from lmr_author.authoring.recording.driver import switches
+from lmr_author.authoring.recording.failed import advice_about, last_error
+from lmr_author.authoring.recording.job import RecordJob
 from lmr_author.authoring.recording.tolerance import Exactness
 from lmr_author.core import code, files, resources
 from lmr_author.core.errors import LmrError
@@ -24,7 +25,7 @@ from lmr_author.core.texts import listed
 from lmr_author.runtime.probe.calling import RAISED
 from lmr_author.runtime.probe.recorder import ELSEWHERE
 from lmr_author.runtime.probe.traits import Trait
-from lmr_author.runtime.replay import replaying, staging
+from lmr_author.runtime.replay import replaying
 from lmr_author.runtime.replay.staging import PROBE_ROOT, probe_mount, source_folder
 from lmr_author.runtime.sandbox.base import Command, ExecResult, Limits, Mount, Sandbox
 
@@ -35,54 +36,6 @@ MOST_CALL_BYTES = 8 * 2**20
 """Limit of one recorded call."""
 TEXT_PER_SECOND = 500_000
 """Bytes of a JSON document that are read and compared in a second, roughly."""
-
-
-@dataclass(frozen=True)
-class Run:
-    """The run of a driver that is recorded.
-
-    Attributes:
-        driver: what calls the target.
-        tree: a private copy of the repository, golden in place; the run may write into it.
-        inside: where it appears in the sandbox.
-        module, definition: the golden file, and the target in it.
-        gradients: whether gradients with respect to the inputs belong to the outcome.
-        globals: those that the target reads and that importing its file does not set; see
-            :func:`~lmr_author.core.code.set_at_run_time`.
-        uncompiled: environment variables that keep the target's compiler from compiling it.
-        explain: see :data:`~lmr_author.authoring.recording.failed.Explain`.
-    """
-
-    job: Job
-    driver: Driver
-    tree: Path
-    inside: str
-    module: code.Module
-    definition: code.Definition
-    gradients: bool
-    globals: tuple[str, ...]
-    uncompiled: Mapping[str, str]
-    explain: Explain
-
-    @property
-    def goal_file(self) -> str:
-        """The target's file."""
-        return self.job.implementation.goal_file
-
-    @property
-    def qualname(self) -> str:
-        """The target's name."""
-        return self.job.implementation.qualname
-
-    @property
-    def target(self) -> str:
-        """The target's node id."""
-        return f"{self.goal_file}::{self.qualname}"
-
-    @property
-    def nth(self) -> int:
-        """Which definition of its name the target is, where the file has several; else 0."""
-        return self.definition.nth if self.definition.siblings > 1 else 0
 
 
 @dataclass(frozen=True)
@@ -130,7 +83,6 @@ class RecordedCall:
 
     @classmethod
     def read(cls, meta: Path) -> RecordedCall:
-        """Read a call's ``meta.json``."""
         data = files.read_json(meta)
         own = {"number": data["call"], "size": data["bytes"], "folder": meta.parent}
         return msgspec.convert({**data, **own}, cls)
@@ -143,7 +95,6 @@ class RecordedCall:
 
     @property
     def inputs_digest(self) -> str:
-        """Return a digest of its inputs, random states included."""
         return inputs_digest(self.folder)
 
     @property
@@ -154,12 +105,12 @@ class RecordedCall:
 
 
 def inputs_digest(folder: Path) -> str:
-    """Return a digest of the inputs of a call or case in a folder."""
+    """Return a digest of the inputs of a call or case, random states included."""
     return "\n".join(files.sha256_file(path) for path in sorted(folder.glob("inputs.*")))
 
 
 @dataclass(frozen=True)
-class Unstored:
+class LostCalls:
     """Calls that the recorder did not store, and why.
 
     Attributes:
@@ -202,13 +153,13 @@ class Summary:
     module: str | None = None
     sys_path: tuple[str, ...] = ("",)
     imported: tuple[str, ...] = ()
-    not_stored: tuple[Unstored, ...] = ()
+    not_stored: tuple[LostCalls, ...] = ()
     numpy: str | None = None
     torch: str | None = None
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecordedRun:
     """The recorder's output.
 
     Attributes:
@@ -246,105 +197,74 @@ def coverage(hits: frozenset[int], blocks: Mapping[int, int], absent: Mapping[in
     return Coverage(tuple(sorted(lines)), tuple(sorted(missed)), tuple(sorted(never)))
 
 
-def plan_of(job: Job, driver: Driver, explain: Explain) -> Run:
-    """Lay out the golden tree to run in. Raises LmrError: the target is not in its golden."""
-    task, info, implementation = job.task, job.info, job.implementation
-    overlay = staging.original_overlay(task, info)
-    golden = code.Module.parse(overlay[implementation.goal_file], implementation.goal_file)
-    goal = code.Module.parse(task.goal(info, implementation).read_bytes(), implementation.goal_file)
-    pair = code.matching(golden, goal, implementation.qualname, implementation.nth)
-    if pair is None:
-        raise LmrError(
-            f"{implementation.target} cannot be identified in {implementation.golden_file}",
-            "run `lmr-author validate`",
-        )
-    tree = job.work / "tree"
-    staging.copy_tree(job.repository, tree, overlay, with_tests=False)
-    if job.helpers.fixtures is not None:  # so that the driver can build the same objects
-        staging.copy_fixtures(job.helpers.fixtures, tree / UNIT_TEST)
-    definition = pair[0]
-    detaches = _DETACHES.search(ast.unparse(definition.function))
-    return Run(
-        job=job,
-        driver=driver,
-        tree=tree,
-        inside=staging.tree_path(info),
-        module=golden,
-        definition=definition,
-        gradients=job.options.gradients or bool(detaches),
-        globals=code.set_at_run_time(golden.tree, definition.function),
-        uncompiled=switches(definition.function),
-        explain=explain,
-    )
-
-
-def run(sandbox: Sandbox, plan: Run) -> Recorded:
+def run(sandbox: Sandbox, job: RecordJob) -> RecordedRun:
     """Run a driver under the recorder. Calls that were complete when the run ended, however it ended, are kept.
 
     Raises:
         LmrError: the target was never called, or no call could be stored.
         SandboxError: the sandbox failed.
     """
-    options, helpers = plan.job.options, plan.job.helpers
-    job, out = plan.job.work / "job", plan.job.work / "out"
-    job.mkdir()
+    options, helpers, function = job.options, job.helpers, job.definition.function
+    request, out = job.work / "job", job.work / "out"
+    request.mkdir()
     out.mkdir()
     config = {
-        "tree": posixpath.relpath(plan.inside, JOB),
-        "goal_file": plan.goal_file,
-        "qualname": plan.qualname,
-        "line": plan.definition.line,
+        "tree": posixpath.relpath(job.inside, JOB),
+        "goal_file": job.goal_file,
+        "qualname": job.qualname,
+        "line": job.definition.line,
         "out": posixpath.relpath(OUT, JOB),
         "max_bytes": MOST_CALL_BYTES,
         "fixture_names": list(helpers.fixture_names),
-        "gradients": plan.gradients,
-        "globals": list(plan.globals),
+        # Where the golden detaches, to detach is a part of what is asked for.
+        "gradients": options.gradients or bool(_DETACHES.search(ast.unparse(function))),
+        "globals": list(code.set_at_run_time(job.module.tree, function)),
         "cuda_as_cpu": options.cuda_as_cpu,
     }
     if helpers.fixtures is not None:
-        config["fixtures"] = posixpath.relpath(f"{plan.inside}/{UNIT_TEST}/{FIXTURES}", JOB)
-    files.write_json(job / "config.json", config)
-    job.joinpath("config.json").chmod(0o644)
+        config["fixtures"] = posixpath.relpath(f"{job.inside}/{UNIT_TEST}/{FIXTURES}", JOB)
+    files.write_json(request / "config.json", config)
+    request.joinpath("config.json").chmod(0o644)
     # An installed package is found without its folder; so is one that lies in src/.
-    below, own = source_folder(plan.tree), plan.driver.env.get("PYTHONPATH", "")
-    import_from = [PROBE_ROOT, plan.inside, f"{plan.inside}/{below}" if below else "", own]
+    below, own = source_folder(job.tree), job.driver.env.get("PYTHONPATH", "")
+    import_from = [PROBE_ROOT, job.inside, f"{job.inside}/{below}" if below else "", own]
     result = sandbox.run(
         Command(
-            argv=("python", "-m", "lmr_probe", "record", f"{JOB}/config.json", "--", *plan.driver.arguments),
+            argv=("python", "-m", "lmr_probe", "record", f"{JOB}/config.json", "--", *job.driver.arguments),
             mounts=(
-                Mount(plan.tree, plan.inside, writable=True),
+                Mount(job.tree, job.inside, writable=True),
                 probe_mount(resources.probe_folder()),
-                Mount(job, JOB),
+                Mount(request, JOB),
                 Mount(out, OUT, writable=True),
-                *plan.driver.mounts,
+                *job.driver.mounts,
             ),
-            cwd=plan.inside,
+            cwd=job.inside,
             env={
-                **plan.uncompiled,
-                **plan.driver.env,
+                **switches(function),
+                **job.driver.env,
                 "PYTHONPATH": ":".join(filter(None, import_from)),
                 "PYTHONHASHSEED": "0",
             },
             limits=Limits(seconds=options.seconds),
         )
     )
-    recorded = _without_gpu(read(out, result), plan.definition)
+    recorded = _without_gpu(read(out, result), job.definition)
     in_image = sandbox.name == "docker"
     if not recorded.calls:
-        raise _nothing_recorded(plan, recorded, in_image, (out / ELSEWHERE).exists())
-    return recorded if result.exit_code == 0 else _without_fatal(plan, recorded, in_image)
+        raise _nothing_recorded(job, recorded, in_image, (out / ELSEWHERE).exists())
+    return recorded if result.exit_code == 0 else _without_fatal(job, recorded, in_image)
 
 
-def _without_fatal(plan: Run, recorded: Recorded, in_image: bool) -> Recorded:
+def _without_fatal(job: RecordJob, recorded: RecordedRun, in_image: bool) -> RecordedRun:
     """Leave out the last call where the command died of what that raised. Raises LmrError when all calls raised."""
     last = last_error(recorded.result)
     latest = max(recorded.calls, key=lambda call: call.number)
     if not _died_of(latest, last):
         return recorded
     if all(call.outcome == "raised" for call in recorded.calls):
-        advice = advice_about(plan.tree, recorded.result, in_image, plan.explain)
+        advice = advice_about(job.tree, recorded.result, in_image, job.explain)
         raise LmrError(
-            f"{plan.target} raised whenever it was called, and the command died of it: {last}",
+            f"{job.target} raised whenever it was called, and the command died of it: {last}",
             f"{advice}; where it is meant to raise, have the driver catch it",
         )
     # Nobody meant it: a right version that does without that error would fail such a case.
@@ -357,8 +277,7 @@ def _died_of(call: RecordedCall, last: str) -> bool:
     return call.outcome == "raised" and last.partition(":")[0].rpartition(".")[2] == raised.rpartition(".")[2]
 
 
-def read(out: Path, result: ExecResult) -> Recorded:
-    """Read what the recorder left."""
+def read(out: Path, result: ExecResult) -> RecordedRun:
     # The command may have put a link in the place of what the recorder wrote.
     metas = [meta for meta in sorted(out.glob("calls/[0-9]*/meta.json")) if not meta.parent.is_symlink()]
     calls = tuple(RecordedCall.read(meta) for meta in metas)
@@ -369,10 +288,10 @@ def read(out: Path, result: ExecResult) -> Recorded:
     )
     # A process that was killed may have made more calls than its summary has.
     latest = max((call.number for call in calls), default=0)
-    return Recorded(calls, replace(summary, calls=max(summary.calls, latest)), result)
+    return RecordedRun(calls, replace(summary, calls=max(summary.calls, latest)), result)
 
 
-def _without_gpu(recorded: Recorded, definition: code.Definition) -> Recorded:
+def _without_gpu(recorded: RecordedRun, definition: code.Definition) -> RecordedRun:
     """Leave out the blocks that no call reached as there is no GPU: no other inputs would reach them."""
     on_gpu = code.lines_on_gpu(definition.node)
     executed = recorded.executed
@@ -384,30 +303,30 @@ def _without_gpu(recorded: Recorded, definition: code.Definition) -> Recorded:
     return replace(recorded, summary=replace(recorded.summary, blocks=blocks))
 
 
-def _nothing_recorded(plan: Run, recorded: Recorded, in_image: bool, elsewhere: bool) -> LmrError:
+def _nothing_recorded(job: RecordJob, recorded: RecordedRun, in_image: bool, elsewhere: bool) -> LmrError:
     """Return why nothing was recorded, from the summary or from how the run ended.
 
     Args:
         elsewhere: another process called the target.
     """
-    result, name, summary = recorded.result, plan.target, recorded.summary
+    result, name, summary = recorded.result, job.target, recorded.summary
     if result.timed_out:
         return LmrError(
-            f"the command ran {plan.job.options.seconds:.0f} s without a complete call of {name}",
+            f"the command ran {job.options.seconds:.0f} s without a complete call of {name}",
             "raise --timeout",
         )
     if summary.not_stored:
         return _nothing_stored(name, summary.not_stored)
     if result.exit_code != 0:
         last = last_error(result)
-        advice = advice_about(plan.tree, result, in_image, plan.explain)
+        advice = advice_about(job.tree, result, in_image, job.explain)
         return LmrError(f"the command failed before it called {name}: {last}", advice)
     if elsewhere:
         return LmrError(
             f"{name} was called in another process only, a worker of a DataLoader say, which is not recorded",
             "call it in the command's own process: num_workers=0, or a script that calls it directly",
         )
-    without = "" if plan.goal_file in summary.imported else f" (not {plan.goal_file})"
+    without = "" if job.goal_file in summary.imported else f" (not {job.goal_file})"
     return LmrError(
         f"the command never called {name}",
         f"files of the repository that it imported: {listed(summary.imported, 6) or 'none'}{without}; check that the "
@@ -415,7 +334,7 @@ def _nothing_recorded(plan: Run, recorded: Recorded, in_image: bool, elsewhere: 
     )
 
 
-def _nothing_stored(name: str, lost: tuple[Unstored, ...]) -> LmrError:
+def _nothing_stored(name: str, lost: tuple[LostCalls, ...]) -> LmrError:
     """Return why calls were made and none was stored, by the most frequent reason."""
     first = lost[0]
     if first.kind == "too_large":

@@ -86,11 +86,11 @@ def _difference(call: RecordedCall, chosen: Sequence[RecordedCall]) -> int:
     return min((len(parts ^ set(other.summary.items())) for other in chosen[-12:]), default=0)
 
 
-Gain = tuple[str, object]
+Contribution = tuple[str, object]
 """A thing that a call brings as a case: ``mutant``, ``block``, ``option`` or ``size``, and which one."""
 
 
-class Catch:
+class CaseSelection:
     """All that replayed calls bring: mutants, blocks, options, and their size. A choice among them is made by these.
 
     Args:
@@ -103,14 +103,14 @@ class Catch:
             call.number: call.size for call in calls if call.outcome == "returned" and call.size <= ROOMY
         }
         large = max(roomy.values(), default=0) / LARGER
-        self.gains: dict[int, frozenset[Gain]] = {}
+        self.contributions: dict[int, frozenset[Contribution]] = {}
         for call in calls:
-            gains: set[Gain] = {("mutant", name) for name in killed.get(call.number, ())}
-            gains |= {("block", block) for block in call.hits}
-            gains |= {("option", trait) for trait in options[call.number]}
+            brought: set[Contribution] = {("mutant", name) for name in killed.get(call.number, ())}
+            brought |= {("block", block) for block in call.hits}
+            brought |= {("option", trait) for trait in options[call.number]}
             if roomy.get(call.number, 0) > large:
-                gains.add(("size", "large"))
-            self.gains[call.number] = frozenset(gains)
+                brought.add(("size", "large"))
+            self.contributions[call.number] = frozenset(brought)
 
     def choose(self, calls: Sequence[RecordedCall], wanted: int) -> list[RecordedCall]:
         """Return calls that bring all there is, greedily; at least ``wanted``.
@@ -118,11 +118,11 @@ class Catch:
         Args:
             calls: in the order in which those are taken that bring equally much.
         """
-        waiting, chosen, gained = list(calls), list[RecordedCall](), set[Gain]()
+        waiting, chosen, covered = list(calls), list[RecordedCall](), set[Contribution]()
         seconds = 0.0
 
         def worth(call: RecordedCall) -> tuple[int, int]:
-            new = self.gains[call.number] - gained
+            new = self.contributions[call.number] - covered
             options = sum(kind == "option" for kind, _ in new)
             return len(new) - options, options
 
@@ -133,7 +133,7 @@ class Catch:
             if certain or (options and seconds + best.cost <= MOST_OPTION_SECONDS):
                 seconds += best.cost
                 chosen.append(best)
-                gained |= self.gains[best.number]
+                covered |= self.contributions[best.number]
         chosen = self._needed(chosen)
         fill = [call for call in calls if call not in chosen]
         return chosen + fill[: max(0, wanted - len(chosen))]
@@ -142,7 +142,8 @@ class Catch:
         """Return calls without those that bring nothing beside the others, the largest first."""
         for call in sorted(chosen, key=lambda call: -call.size):
             others = [other for other in chosen if other is not call]
-            if self.gains[call.number] <= set().union(*(self.gains[other.number] for other in others)):
+            of_others = set().union(*(self.contributions[other.number] for other in others))
+            if self.contributions[call.number] <= of_others:
                 chosen = others
         return chosen
 
@@ -184,18 +185,20 @@ def fewest_that_tell(
 # what a case adds, in words
 
 
-def additions(chosen: Sequence[RecordedCall], gains: Mapping[int, frozenset[Gain]]) -> dict[int, str]:
+def additions(
+    chosen: Sequence[RecordedCall], contributions: Mapping[int, frozenset[Contribution]]
+) -> dict[int, str]:
     """Return number of a call → what it adds to the others, and how it differs from them; "" for nothing.
 
     Args:
-        gains: number of a call → all that it brings.
+        contributions: number of a call → all that it brings.
     """
-    counts = Counter(gain for call in chosen for gain in gains[call.number])
+    counts = Counter(each for call in chosen for each in contributions[call.number])
     shared = Counter(pair for call in chosen for pair in call.summary.items())
     most = max(1, len(chosen) - 1)  # a call that is alone differs in all its parts
     words = {}
     for call in chosen:
-        only_here = Counter(gain[0] for gain in gains[call.number] if counts[gain] <= 1 < len(chosen))
+        only_here = Counter(each[0] for each in contributions[call.number] if counts[each] <= 1 < len(chosen))
         parts = []
         if number := only_here["mutant"]:
             parts.append(f"{counted(number, 'mutant')} fail{'s' * (number == 1)} only here")

@@ -14,9 +14,9 @@ from typing import Any
 
 from lmr_author import __version__
 from lmr_author.authoring.recording.checkers import compact, digests
-from lmr_author.authoring.recording.choose import Proof
-from lmr_author.authoring.recording.job import Job
-from lmr_author.authoring.recording.run import Recorded, RecordedCall, Run
+from lmr_author.authoring.recording.choose import SelectedCases
+from lmr_author.authoring.recording.job import RecordJob
+from lmr_author.authoring.recording.run import RecordedCall, RecordedRun
 from lmr_author.core import files, resources
 from lmr_author.core.task import Implementation
 from lmr_author.core.task.recording import (
@@ -40,41 +40,41 @@ LINE = 116
 Checkers = Mapping[str, Mapping[str, Any]]
 
 
-def put_aside(job: Job) -> tuple[str, ...]:
+def move_to_removed(job: RecordJob) -> tuple[str, ...]:
     """Move an earlier recording and test to ``authoring/removed/``; nothing is overwritten."""
-    task, info, implementation = job.task, job.info, job.implementation
-    earlier = (task.recording(info, implementation.index), task.unit_test(info, implementation))
-    return tuple(task.put_aside(path) for path in earlier if path.exists())
+    earlier = (job.recording_folder, job.task.unit_test(job.info, job.implementation))
+    return tuple(job.task.move_to_removed(path) for path in earlier if path.exists())
 
 
-def store(plan: Run, recorded: Recorded, proof: Proof, uncompared: Sequence[str]) -> Recording:
+def store(
+    job: RecordJob, recorded: RecordedRun, selected: SelectedCases, uncompared: Sequence[str]
+) -> Recording:
     """Write ``recordings/N/`` whole or not at all, then the test; neither must exist yet.
 
     Args:
-        plan, recorded: the run that made it.
-        proof: the chosen calls, in order, and the versions of what ran them.
+        job, recorded: the run that made it.
+        selected: the chosen calls, in order, and the versions of what ran them.
         uncompared: effects of the golden that no case compares, in words.
     """
-    task, info, implementation = plan.job.task, plan.job.info, plan.job.implementation
-    folder = task.recording(info, implementation.index)
-    with files.staged_folder(folder) as staging:
+    task, info = job.task, job.info
+    with files.staged_folder(job.recording_folder) as staging:
         cases = [
-            store_case(staging, number, call, proof.adds[call.number])
-            for number, call in enumerate(proof.chosen, 1)
+            store_case(staging, number, call, selected.adds[call.number])
+            for number, call in enumerate(selected.calls, 1)
         ]
-        covered = recorded.coverage(frozenset().union(*(call.hits for call in proof.chosen)))
-        options = plan.job.options.unusual
-        recording = recording_of(staging, plan, recorded, cases, covered, proof.versions, options)
-        page = write_manifest(staging, plan, recording, uncompared)
+        covered = recorded.coverage(frozenset().union(*(call.hits for call in selected.calls)))
+        options = job.options.unusual
+        recording = recording_of(staging, job, recorded, cases, covered, selected.versions, options)
+        page = write_manifest(staging, job, recording, uncompared)
     renew_support(task.unit_test_folder(info))
-    files.write_text(task.unit_test(info, implementation), page)
-    return load(folder) or recording
+    files.write_text(task.unit_test(info, job.implementation), page)
+    return load(job.recording_folder) or recording
 
 
 def recording_of(
     folder: Path,
-    plan: Run,
-    recorded: Recorded,
+    job: RecordJob,
+    recorded: RecordedRun,
     cases: Sequence[Case],
     covered: Coverage,
     versions: Mapping[str, str],
@@ -83,10 +83,10 @@ def recording_of(
     """Return the manifest of cases that lie in a folder."""
     documents = _documents(folder, cases)
     return Recording(
-        target=RecordedTarget(plan.goal_file, plan.qualname, plan.definition.line),
+        target=RecordedTarget(job.goal_file, job.qualname, job.definition.line),
         module=recorded.summary.module,
         sys_path=recorded.summary.sys_path,
-        command=plan.driver.shown,
+        command=job.driver.shown,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         tool=__version__,
         versions=versions,
@@ -94,16 +94,16 @@ def recording_of(
         coverage=covered,
         cases=tuple(cases),
         support={SUPPORT: resources.support_digest()},
-        helpers=digests(plan.job.helpers, [document for pair in documents for document in pair]),
-        cuda_as_cpu=plan.job.options.cuda_as_cpu,
+        helpers=digests(job.helpers, [document for pair in documents for document in pair]),
+        cuda_as_cpu=job.options.cuda_as_cpu,
         options=options,
     )
 
 
-def write_manifest(folder: Path, plan: Run, recording: Recording, uncompared: Sequence[str]) -> str:
+def write_manifest(folder: Path, job: RecordJob, recording: Recording, uncompared: Sequence[str]) -> str:
     """Write the manifest of cases that lie in a folder; return the text of their unit test."""
     files.write_json(folder / MANIFEST, recording.to_json())
-    return write_page(plan.job.implementation, recording, plan.nth, uncompared)
+    return write_page(job.implementation, recording, job.nth, uncompared)
 
 
 def _documents(folder: Path, cases: Sequence[Case]) -> list[tuple[Document, Document]]:
@@ -224,5 +224,4 @@ def _comment(case: Case) -> str:
 
 
 def _comment_after(text: str) -> str:
-    """Write a comment, cut between words where it is long."""
     return f"  # {textwrap.shorten(printable(text), LINE - 16, placeholder=' …')}" if text else ""

@@ -65,7 +65,7 @@ class Exactness:
 
 
 @dataclass(frozen=True)
-class Derived:
+class DerivedCheckers:
     """Tolerances of the floating-point leaves of an outcome.
 
     Attributes:
@@ -83,7 +83,7 @@ def derive(
     repeats: Sequence[Document],
     precise: Document | None = None,
     inputs: Document | None = None,
-) -> Derived:
+) -> DerivedCheckers:
     """Return how the floating-point leaves of an outcome are compared.
 
     Args:
@@ -125,7 +125,7 @@ def derive(
         elif exact is not None and exact.shape == values.shape and error < math.inf:
             exactness[leaf.path] = _exactness(values, exact, spread[leaf.path])
         checkers[leaf.path] = {"kind": "allclose", "rtol": rtol, "atol": atol, "reason": reason}
-    return Derived(checkers, exactness)
+    return DerivedCheckers(checkers, exactness)
 
 
 def _is_rounded(leaf: compare.Leaf, in_float64: Mapping[str, Any]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 
 from lmr_author.authoring.recording.explored import agreeing, patience
-from lmr_author.authoring.recording.replay import Golden
+from lmr_author.authoring.recording.replay import GoldenRunner
 from lmr_author.authoring.recording.run import RecordedCall
 from lmr_author.core.task import Progress
 from lmr_author.proof.evaluation.mutants import Mutant
@@ -27,7 +27,7 @@ MOST_BUSY = 10
 
 
 def sample_of_mutants(
-    golden: Golden, fitting: Sequence[RecordedCall], first: Sequence[RecordedCall]
+    golden: GoldenRunner, fitting: Sequence[RecordedCall], first: Sequence[RecordedCall]
 ) -> tuple[list[Mutant], int]:
     """Return the mutants to try, as many as there is time for, and how many there would be with more of it."""
     # The first call in a process is slow, as a library loads parts of itself: that is no cost of every mutant.
@@ -49,7 +49,7 @@ def left_of(mutants: Sequence[Mutant], killed: Iterable[frozenset[str]]) -> list
 
 
 def with_misreadings(
-    golden: Golden,
+    golden: GoldenRunner,
     calls: Sequence[RecordedCall],
     killed: Mapping[int, frozenset[str]],
     misreadings: Mapping[str, replaying.Variant],
@@ -66,7 +66,7 @@ def with_misreadings(
 
 
 def try_on_all(
-    golden: Golden,
+    golden: GoldenRunner,
     calls: Sequence[RecordedCall],
     first: Sequence[RecordedCall],
     mutants: Sequence[Mutant],
@@ -85,7 +85,7 @@ def try_on_all(
 
 
 def try_mutants(
-    golden: Golden, calls: Sequence[RecordedCall], mutants: Sequence[Mutant], progress: Progress
+    golden: GoldenRunner, calls: Sequence[RecordedCall], mutants: Sequence[Mutant], progress: Progress
 ) -> dict[int, frozenset[str]]:
     """Return number of a call → the mutants that fail its case, with the limits that ``evaluate`` has.
 

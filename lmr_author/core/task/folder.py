@@ -235,7 +235,7 @@ class Task:
             digest.update(name + b"\0" + of_file.encode() + b"\n")
         return digest.hexdigest()
 
-    def put_aside(self, path: Path, *, copy: bool = False) -> str:
+    def move_to_removed(self, path: Path, *, copy: bool = False) -> str:
         """Move a file or folder of the task to ``authoring/removed/``, under a name that is free, or copy a file there.
 
         A file of which a copy is there is not copied again: a command may have been killed after it made the copy.

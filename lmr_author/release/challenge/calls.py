@@ -5,18 +5,19 @@
 
 from __future__ import annotations
 
-import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from lmr_author.authoring.recording import checkers, store
-from lmr_author.authoring.recording.explored import Known, explore
-from lmr_author.authoring.recording.job import Job, driver_of, folder_with, room_left
-from lmr_author.authoring.recording.record import Uncompared, uncompared
-from lmr_author.authoring.recording.replay import Golden, golden_of, replay
-from lmr_author.authoring.recording.run import Recorded, RecordedCall, Run, inputs_digest, plan_of, run
+from lmr_author.authoring.recording.driver import folder_with
+from lmr_author.authoring.recording.explored import KnownVersions, explore
+from lmr_author.authoring.recording.job import RecordJob, job_of, room_left
+from lmr_author.authoring.recording.options import RecordOptions
+from lmr_author.authoring.recording.record import UncomparedEffect, uncompared
+from lmr_author.authoring.recording.replay import GoldenRunner, golden_runner, replay
+from lmr_author.authoring.recording.run import RecordedCall, RecordedRun, inputs_digest, run
 from lmr_author.authoring.recording.selection import order_of_choice
 from lmr_author.core import files
 from lmr_author.core.errors import UsageError
@@ -24,7 +25,7 @@ from lmr_author.core.task import Progress, Task, TaskInfo, provenance
 from lmr_author.core.task.recording import MANIFEST, Coverage, Recording
 from lmr_author.proof.evaluation.bench import Bench
 from lmr_author.proof.evaluation.judges import RecordingJudge
-from lmr_author.release.recipes.recipe import RecordPart, script_in
+from lmr_author.release.recipes.recipe import script_in
 from lmr_author.runtime.probe.calling import GRADIENTS
 from lmr_author.runtime.replay.replaying import Variant
 
@@ -38,16 +39,16 @@ class Calls:
 
     Attributes:
         room: bytes that its recording may have for further cases.
-        plan, recorded: the run that made them.
+        job, recorded: the run that made them.
         golden: what replays them.
         others: those that the golden reproduces, with their tolerances, and that are no cases yet; generated ones, too.
         cases: case → the same call, where it was made once more.
     """
 
     room: int
-    plan: Run
-    recorded: Recorded
-    golden: Golden
+    job: RecordJob
+    recorded: RecordedRun
+    golden: GoldenRunner
     others: tuple[RecordedCall, ...]
     cases: dict[str, RecordedCall]
 
@@ -66,7 +67,7 @@ class Calls:
         names = (trait.path for call in calls for trait in call.traits if trait.kind == "grad")
         return tuple(dict.fromkeys(names))
 
-    def uncompared(self) -> tuple[Uncompared, ...]:
+    def uncompared(self) -> tuple[UncomparedEffect, ...]:
         """Return the golden's effects that no case compares."""
         return uncompared(self.golden, self.recorded)
 
@@ -88,27 +89,24 @@ def record_again(
     """
     task, info, implementation = bench.task, bench.info, bench.implementation
     work.chmod(0o755)
-    options = RecordPart.of(recording).options(str(implementation.target))
-    helpers = checkers.read_helpers(task.unit_test_folder(info))
-    job = Job(task, info, implementation, options, helpers, work)
-    driver = driver_of(job, here)
-    plan = plan_of(job, driver, lambda text: "")
+    options = RecordOptions.of(recording)
+    job = job_of(task, info, implementation, options, here, work)
     say(f"recording the calls of {implementation.target} once more")
-    recorded = run(bench.sandbox, plan)
+    recorded = run(bench.sandbox, job)
     in_place = _compares_changes(recording) if options.in_place is None else options.in_place
-    golden = golden_of(plan, bench.sandbox, recorded, in_place)
-    replayed = replay(golden, order_of_choice(recorded.calls), options.fewest_cases, say)
-    explored = explore(golden, replayed.proven, recorded.summary.calls + 1, MOST_TRIED, Known(rewrites), say)
+    golden = golden_runner(job, bench.sandbox, recorded, in_place)
+    proven, _ = replay(golden, order_of_choice(recorded.calls), options.fewest_cases, say)
+    explored = explore(golden, proven, recorded.summary.calls + 1, MOST_TRIED, KnownVersions(rewrites), say)
     case_names = {inputs_digest(bench.recording_folder / case.name): case.name for case in recording.cases}
     cases, others = dict[str, RecordedCall](), list[RecordedCall]()
-    for call in sorted((*replayed.proven, *explored), key=lambda call: call.number):
+    for call in sorted((*proven, *explored), key=lambda call: call.number):
         name = case_names.get(call.inputs_digest)
         if name is None:
             others.append(call)
         else:
             cases.setdefault(name, call)
     room = max(0, room_left(job) - sum(case.bytes for case in recording.cases))
-    return Calls(room, plan, recorded, golden, tuple(others), cases)
+    return Calls(room, job, recorded, golden, tuple(others), cases)
 
 
 class NoDriverError(UsageError):
@@ -136,8 +134,8 @@ def find_driver(task: Task, info: TaskInfo, recording: Recording, folders: Seque
 
     Raises NoDriverError: in none. UsageError: the recording names a place outside of them.
     """
-    options = RecordPart.of(recording)
-    script = "" if options.from_tests else script_in(shlex.split(options.command))
+    options = RecordOptions.of(recording)
+    script = "" if options.from_tests else script_in(options.words)
     if not script:
         return folders[0]
     path = PurePosixPath(script)
@@ -180,7 +178,7 @@ def write_recording(
     """
     folder = work / "recordings" / str(bench.implementation.index)
     folder.mkdir(parents=True)
-    calls.plan.job.helpers.copy_into(work)
+    calls.job.helpers.copy_into(work)
     cases = list(before.cases) if keep_cases else []
     for case in cases:
         shutil.copytree(bench.recording_folder / case.name, folder / case.name)
@@ -190,14 +188,14 @@ def write_recording(
     recorded = calls.recorded
     covered = _also_covered(before.coverage, frozenset().union(*(call.hits for call, _ in new)), recorded)
     recording = store.recording_of(
-        folder, calls.plan, recorded, cases, covered, before.versions, before.options
+        folder, calls.job, recorded, cases, covered, before.versions, before.options
     )
     recording = replace(recording, command=before.command, created=before.created, calls=before.calls)
     files.write_json(folder / MANIFEST, recording.to_json())
     return RecordingJudge(bench, recording, folder)
 
 
-def _also_covered(before: Coverage, hits: frozenset[int], recorded: Recorded) -> Coverage:
+def _also_covered(before: Coverage, hits: frozenset[int], recorded: RecordedRun) -> Coverage:
     """Return what a recording's cases execute together with calls that hit some blocks."""
     new_lines = recorded.coverage(hits).lines
     summary = recorded.summary
@@ -217,8 +215,8 @@ def put_in_place(judge: RecordingJudge, calls: Calls) -> None:
         staging = work / "recording"
         shutil.copytree(judge.folder, staging)
         effects = [effect.text for effect in calls.uncompared()]
-        page = store.write_manifest(staging, calls.plan, recording, effects)
-        store.put_aside(calls.plan.job)
+        page = store.write_manifest(staging, calls.job, recording, effects)
+        store.move_to_removed(calls.job)
         with files.staged_folder(task.recording(info, implementation.index)) as folder:
             shutil.copytree(staging, folder, dirs_exist_ok=True)
         store.renew_support(task.unit_test_folder(info))

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from lmr_author import __version__
-from lmr_author.authoring.recording.job import folders_beside
+from lmr_author.authoring.recording.driver import folders_beside
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.locks import changes_task

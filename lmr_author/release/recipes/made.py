@@ -42,7 +42,6 @@ class JudgedAnswer:
 
     @property
     def right(self) -> bool:
-        """True where the verdict is the expected one."""
         return self.outcome == self.expected
 
 

@@ -91,17 +91,14 @@ class Row:
 
     @property
     def mutants(self) -> MutationScore:
-        """What became of the mutants of all targets."""
         return evaluation.mutation_score(self.evaluation.gates if self.evaluation else ())
 
     @property
     def right(self) -> tuple[int, int]:
-        """Number of answers that got the expected verdict, and of all."""
         return sum(answer.right for answer in self.made.answers), len(self.made.answers)
 
     @property
     def wrong(self) -> list[JudgedAnswer]:
-        """Answers that got another verdict."""
         return [answer for answer in self.made.answers if not answer.right]
 
     @property

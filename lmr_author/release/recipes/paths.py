@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lmr_author.authoring.recording.job import split_command
+from lmr_author.authoring.recording.driver import split_command
 from lmr_author.core import files, foreign
 from lmr_author.core.errors import LmrError, UnsafePathError, UsageError
 from lmr_author.core.repo import Address
@@ -65,7 +64,7 @@ def _paths(recipe: Recipe) -> Iterator[tuple[str, str]]:
         # Errors in the command itself are found below, and by `record`.
         with suppress(ValueError, UsageError):
             if not target.record.from_tests:
-                _, script, _ = split_command(shlex.split(target.record.command))
+                _, script, _ = split_command(target.record.words)
                 yield f"{field}.record.command", script
 
 

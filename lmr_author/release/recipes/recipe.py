@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import re
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,17 +14,15 @@ import msgspec
 
 from lmr_author.core.parsing import NotParsed, yaml_data
 from lmr_author.authoring.new_task.new_task import MOST_PATCH_BYTES, SENTENCE
-from lmr_author.authoring.recording.job import RecordOptions
+from lmr_author.authoring.recording.options import RecordOptions
 from lmr_author.core import files, foreign
 from lmr_author.core.errors import LmrError
 from lmr_author.core.paper.fetch import arxiv_id
 from lmr_author.core.task import Record, Target, require_category
 from lmr_author.core.task.record import Index, Text
-from lmr_author.core.task.recording import Recording
 from lmr_author.core.task.schemas import WITH_DEFAULTS
 from lmr_author.proof.evaluation.candidates.answer import MAX_ANSWER
 from lmr_author.release.recipes.paths import Problem, outside, special
-from lmr_author.runtime.environment.where import HERE, Where
 
 RECIPE = "recipe.yaml"
 Name = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
@@ -62,7 +59,6 @@ class PaperPart:
 
     @property
     def is_file(self) -> bool:
-        """True where the source is a file beside the recipe."""
         return "://" not in self.source and not arxiv_id(self.source)
 
 
@@ -123,58 +119,6 @@ class EnvironmentPart:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecordPart:
-    """A way to record the target's calls: a command, the repository's tests, or calls written out.
-
-    Attributes:
-        command: command that calls the target, as typed; with `from_tests`, more words for pytest.
-        from_tests: run the repository's own tests.
-        examples: calls written out, as f(torch.randn(4)).
-        cases: cases to keep, more where each helps; null for a few dozen where calls are small and fast.
-        seconds: time limit of the command.
-        gradients: compare gradients, too.
-        in_place: an implementation has to change the arguments that the golden changes.
-        checks: PATH=KIND, how parts of the outcome are compared.
-        cuda_as_cpu: run code that insists on a GPU on the CPU.
-    """
-
-    command: str = ""
-    from_tests: bool = False
-    examples: tuple[str, ...] = ()
-    cases: Annotated[int, msgspec.Meta(ge=1, le=50)] | None = None
-    seconds: Annotated[float, msgspec.Meta(ge=1, le=1e7)] = 600.0
-    gradients: bool = False
-    in_place: bool | None = None
-    checks: tuple[str, ...] = ()
-    cuda_as_cpu: bool = False
-
-    @classmethod
-    def of(cls, recording: Recording) -> RecordPart:
-        """Return how a recording was made. Raises LmrError where its options are none."""
-        words = recording.command
-        values = {**recording.options, "cuda_as_cpu": recording.cuda_as_cpu}
-        if words[:3] == ("lmr-author", "record", "--from-tests"):
-            values |= {"from_tests": True, "command": shlex.join(words[4:])}
-        elif words[:2] == ("lmr-author", "record"):
-            values |= {"examples": words[3::2]}
-        else:
-            values |= {"command": shlex.join(words)}
-        try:
-            return msgspec.convert(values, cls)
-        except msgspec.ValidationError as error:
-            raise LmrError(
-                f"the options of the recording cannot be read: {error}",
-                "record again: lmr-author record --force",
-            ) from error
-
-    def options(self, target: str, where: Where = HERE) -> RecordOptions:
-        """Return the options of ``record`` for a target."""
-        values = {part.name: getattr(self, part.name) for part in dataclasses.fields(self)}
-        values["command"] = tuple(shlex.split(self.command))
-        return RecordOptions(target=target, where=where, **values)
-
-
-@dataclass(frozen=True, kw_only=True)
 class Answer:
     """An answer whose verdict is known.
 
@@ -209,7 +153,7 @@ class TargetPart:
     target: Text
     category: str
     instruction: Text
-    record: RecordPart
+    record: RecordOptions
     retrieval: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     docstring: str = ""
@@ -258,18 +202,14 @@ class Recipe(Record):
 
 @dataclass(frozen=True)
 class Folder:
-    """A recipe and the folder that it lies in."""
-
     path: Path
     recipe: Recipe
 
     @property
     def task(self) -> str:
-        """Name of the task's folder."""
         return f"{self.recipe.id}-{self.recipe.name}"
 
     def answer(self, index: int, name: str) -> Path:
-        """Return the file of an answer."""
         return self.path / "answers" / str(index) / f"{name}.py"
 
     def answer_text(self, index: int, name: str) -> str:
@@ -305,7 +245,6 @@ def find(path: Path) -> list[Path]:
 
 
 def require_distinct(folders: Sequence[Folder]) -> None:
-    """Raise LmrError where two recipes have one number."""
     by_number: dict[int, Folder] = {}
     for folder in folders:
         other = by_number.setdefault(folder.recipe.id, folder)
@@ -397,7 +336,7 @@ def _target_problems(folder: Folder, index: int, target: TargetPart) -> Iterator
     if bool(record.examples) == bool(record.from_tests or record.command):
         yield "record", "needs one of `command`, `from_tests` and `examples`", "say how the target is called"
     try:
-        shlex.split(record.command)
+        _ = record.words
     except ValueError as error:
         yield "record.command", str(error), "close its quotes"
     files_there = {path.stem for path in (folder.path / "answers" / str(index)).glob("*.py")}
@@ -412,14 +351,13 @@ def files_beside(folder: Folder) -> list[Path]:
     """Return the files that recording may use: scripts beside the recipe, ``data/``, and what a command names."""
     paths = {*folder.path.glob("*.py"), *files.walk(folder.path / "data")}
     for target in folder.recipe.targets:
-        for word in shlex.split(target.record.command):
+        for word in target.record.words:
             if not re.match(r"[-/~]|\.\.", word) and (folder.path / word).is_file():
                 paths.add(folder.path / word)
     return sorted(paths)
 
 
 def script_in(command: Sequence[str]) -> str:
-    """Return the Python script that a command runs; "" for none."""
     return next((word for word in command if word.endswith(".py")), "")
 
 

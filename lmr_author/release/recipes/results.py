@@ -17,7 +17,6 @@ HEADER = ("task", "stage", "gates", "mutants", "answers right", "seconds", "")
 
 
 def state(row: Row) -> str:
-    """Return a row's state in words."""
     if row.left_out:
         return "left out"
     return "sound" if row.sound else "not sound"
@@ -29,14 +28,12 @@ def of_how_many(numbers: tuple[int, int]) -> str:
 
 
 def cells(row: Row) -> tuple[str, ...]:
-    """Return a row of the table on the screen."""
     mutants = row.mutants.text if row.mutants.made else ""
     numbers = (of_how_many(row.gates), mutants, of_how_many(row.right))
     return (row.task, row.stage or "none", *numbers, f"{row.seconds:.0f}", state(row))
 
 
 def to_json(row: Row) -> dict[str, Any]:
-    """Return a row as an object."""
     pairs = {"gates": row.gates, "answers": row.right}
     return {
         "task": row.task,
@@ -79,6 +76,5 @@ def write_markdown(path: Path, rows: Sequence[Row], folders: Sequence[Folder]) -
 
 
 def summary(rows: Sequence[Row]) -> Mapping[str, int]:
-    """Return how many rows are in each state."""
     words = [state(row) for row in rows]
     return {word: words.count(word) for word in ("sound", "not sound", "left out") if word in words}

@@ -13,7 +13,7 @@ from pathlib import Path
 from lmr_author.authoring import masking
 from lmr_author.authoring.masking.body import MaskNotes
 from lmr_author.authoring.new_task import new_task
-from lmr_author.authoring.recording.explored import Known
+from lmr_author.authoring.recording.explored import KnownVersions
 from lmr_author.authoring.recording.record import record
 from lmr_author.core import files, foreign
 from lmr_author.core.errors import LmrError, SandboxError
@@ -70,7 +70,6 @@ class Build:
 
     @property
     def task(self) -> Task:
-        """The task."""
         return Task(self.work / self.folder.task)
 
     @property
@@ -180,12 +179,12 @@ def record_calls(build: Build, made: Made) -> Made:
     _make_local(build)
     for number, part in enumerate(build.folder.recipe.targets):
         with in_field(build.folder, f"targets[{number}].record"):
-            options = part.record.options(part.target, build.where)
-            record(task, options, path, build.say, known=_known(build, number + 1))
+            known = _known(build, number + 1)
+            record(task, part.target, part.record, path, build.say, known=known, where=build.where)
     return replace(made, sandboxes=())
 
 
-def _known(build: Build, index: int) -> Known:
+def _known(build: Build, index: int) -> KnownVersions:
     """Return the recipe's answers to a target in their places; without those that are invalid anyway."""
     task, part = build.task, build.folder.recipe.targets[index - 1]
     info = task.load()
@@ -197,7 +196,7 @@ def _known(build: Build, index: int) -> Known:
             with suppress(Invalid):
                 fitted = scorer.fit(prediction)
                 known.get(answer.outcome, {})[name] = Variant(f"answer {name}", fitted.data, fitted.line)
-    return Known(right=known["passed"], wrong=known["failed"])
+    return KnownVersions(right=known["passed"], wrong=known["failed"])
 
 
 def check(build: Build, made: Made) -> Made:

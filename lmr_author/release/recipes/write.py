@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lmr_author.authoring.masking.body import MaskNotes, notes_in
-from lmr_author.authoring.recording.job import folder_with, folders_beside
+from lmr_author.authoring.recording.driver import folder_with, folders_beside
+from lmr_author.authoring.recording.options import RecordOptions
 from lmr_author.core import code, files, foreign, quoting
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Implementation, Task, TaskInfo, equivalents, provenance
@@ -22,7 +22,6 @@ from lmr_author.release.recipes.recipe import (
     RECIPE,
     PaperPart,
     Recipe,
-    RecordPart,
     RepositoryPart,
     TargetPart,
     plain,
@@ -35,14 +34,14 @@ _PATCH = "repository.patch"
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenRecipe:
     """Folder of a recipe that was written, and remarks for the person who reads it."""
 
     path: Path
     remarks: tuple[str, ...]
 
 
-def write(task: Task, out: Path, here: Path) -> Written:
+def write(task: Task, out: Path, here: Path) -> WrittenRecipe:
     """Write the recipe of a task: recipe.yaml, and beside it driver, helpers, and what was accepted.
 
     Args:
@@ -89,7 +88,7 @@ def write(task: Task, out: Path, here: Path) -> Written:
             EquivalentMutants(accepted=ours).write(folder / EQUIVALENT)
         files.write_text(folder / RECIPE, quoting.yaml(plain(recipe)))
         read_recipe(folder)
-    return Written(out, tuple(dict.fromkeys(remarks)))
+    return WrittenRecipe(out, tuple(dict.fromkeys(remarks)))
 
 
 def _paper(task: Task, info: TaskInfo, origin: Provenance, folder: Path, remarks: list[str]) -> PaperPart:
@@ -134,7 +133,7 @@ def _target(task: Task, info: TaskInfo, implementation: Implementation, remarks:
         also=_look_alikes(task, info).get(implementation.index, ()),
         docstring=words.docstring,
         comment=words.comment,
-        record=RecordPart.of(recording) if recording else RecordPart(command="python driver.py"),
+        record=RecordOptions.of(recording) if recording else RecordOptions(command="python driver.py"),
     )
 
 
@@ -162,10 +161,10 @@ def _words(task: Task, info: TaskInfo, implementation: Implementation) -> MaskNo
 
 
 def _copy_driver(
-    task: Task, info: TaskInfo, record: RecordPart, here: Path, folder: Path, remarks: list[str]
+    task: Task, info: TaskInfo, record: RecordOptions, here: Path, folder: Path, remarks: list[str]
 ) -> None:
     """Copy the script of a command: from the task's repository, else from beside the task."""
-    script = script_in(shlex.split(record.command))
+    script = script_in(record.words)
     if record.from_tests or not script or script in {each.goal_file for each in info.implementations}:
         return
     origin: Path | None = task.repository(info)

@@ -47,6 +47,6 @@ def write(task: Task, path: Path, text: str) -> Written:
     """Write a file of a task. Of one that somebody has edited a copy is kept in ``authoring/removed/``."""
     if path.is_file() and files.read_text_or_empty(path) == text:
         return Written(path, changed=False)
-    copy = task.put_aside(path, copy=True) if is_edited(path) else ""
+    copy = task.move_to_removed(path, copy=True) if is_edited(path) else ""
     files.write_text(path, text)
     return Written(path, changed=True, copy=copy)
