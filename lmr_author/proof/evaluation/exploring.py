@@ -105,9 +105,7 @@ class _Runs:
 
     def __init__(self, judge: RecordingJudge, folder: Path, cases: tuple[str, ...], seconds: float) -> None:
         self._judge, self._seconds = judge, seconds
-        plan = replaying.ReplayPlan.of(judge.recording, folder, judge.line, seconds)
-        fixtures = judge.plan(judge.line).fixtures
-        self._plan = replace(plan, recording=folder, cases=cases, fixtures=fixtures)
+        self._plan = replace(judge.plan(judge.line, seconds), recording=folder, cases=cases)
 
     def _run(self, versions: Sequence[Variant], cases: Sequence[str], *, seed: int, once: bool) -> Replay:
         bench = self._judge.bench
