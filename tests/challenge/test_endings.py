@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from lmr_author.cli.challenge import missing_in_words
+from lmr_author.core import code
+from lmr_author.core.task import Target
 from lmr_author.core.task.challenge import Ending, Kind, Missing
+from lmr_author.release.challenge.missing import missing
 from tests.challenge import made
 from tests.challenge.conftest import Challenged
 from tests.challenge.made import answer
@@ -16,7 +19,7 @@ ENDINGS = {
     "floor": Ending.FAILS,
     "half-up": Ending.TOLD_APART,
     "large-stay": Ending.TOLD_APART,
-    "no-step": Ending.EQUAL,
+    "no-step": Ending.TOLD_APART,
     "negative-step": Ending.EQUAL,
     "forgets-seen": Ending.EQUAL,
     "not-python": Ending.INVALID,
@@ -53,26 +56,37 @@ def test_what_has_to_fail_and_fails_is_settled(challenged: Challenged) -> None:
 
 def test_the_call_that_tells_a_misreading_apart_is_named_with_the_difference(challenged: Challenged) -> None:
     told = answer(challenged.before, "large-stay")
-    assert told.tells == (10,)
+    assert told.tells[0] == 10 and all(call > 12 for call in told.tells[1:]), "the others are generated"
     assert told.difference is not None
     assert (told.difference.call, told.difference.case) == (10, "")
     assert told.difference.message.startswith("value[2]: ")
     assert "allowed: rtol 1e-07" in told.difference.message
 
 
-def test_what_no_call_varies_is_named(challenged: Challenged) -> None:
+def test_a_generated_call_tells_apart_what_no_driver_varies(challenged: Challenged) -> None:
+    """The misreading ignores the step, and the driver never gives one; the rewrites vouch for calls with one."""
+    difference = answer(challenged.before, "no-step").difference
+    assert difference is not None
+    assert "step=" in difference.made_of and difference.where.startswith("a call made of call ")
+
+
+def test_what_no_call_varies_is_named() -> None:
     """The misreading ignores the step, and the driver never gives one."""
-    missing = answer(challenged.before, "no-step").missing
-    assert missing is not None
-    assert missing.not_given == ("step",)
-    assert "-return [round(value / step) * step for value in values]" in missing.diff
+    golden = code.Module.parse(made.SOURCE.encode(), "pkg/grid.py")
+    ignoring = made.SOURCE.replace(
+        "return [round(value / step) * step for", "return [float(round(value)) for"
+    )
+    target = code.find(golden, Target.parse(made.TARGET))
+    found = missing(golden, target, ignoring.encode(), [{"values": "list of 3", "seen": "list of 0"}], ())
+    assert found.not_given == ("step",)
+    assert "-return [round(value / step) * step for value in values]" in found.diff
 
 
 def test_a_line_that_no_call_reaches_is_named(challenged: Challenged) -> None:
-    missing = answer(challenged.before, "negative-step").missing
+    advice = answer(challenged.before, "negative-step").missing
     line = made.SOURCE.splitlines().index("        return []") + 1
-    assert missing is not None
-    assert (missing.lines, missing.unreached) == ((line,), (line,))
+    assert advice is not None
+    assert (advice.lines, advice.unreached) == ((line,), (line,))
 
 
 def test_several_lines_are_lines() -> None:
@@ -86,9 +100,9 @@ def test_several_lines_are_lines() -> None:
 
 def test_an_effect_that_is_not_compared_is_named(challenged: Challenged) -> None:
     """The golden appends to an argument by the way, and this misreading does not."""
-    missing = answer(challenged.before, "forgets-seen").missing
-    assert missing is not None
-    assert missing.not_compared == {"arguments": ("seen",)}
+    advice = answer(challenged.before, "forgets-seen").missing
+    assert advice is not None
+    assert advice.not_compared == {"arguments": ("seen",)}
 
 
 def test_how_far_a_rewrite_is_off_is_said(challenged: Challenged) -> None:

@@ -220,17 +220,17 @@ def test_the_verb_shows_what_is_open_and_what_comes_next(challenged: Challenged,
     done = lmr_forked("challenge", task.root, *place, cwd=tmp_path, env={"COLUMNS": "80"})
     assert done.code == 1
     assert "misreading  floor: fails on case_" in done.out
-    assert "given by no recorded call: step" in done.out
+    assert "no recorded call reaches line" in done.out and "made of call" in done.out
     shown_text = " ".join(done.out.split())
     assert re.search(r"AttributeError: .*it may call what is not in Python 3[.\d]+", shown_text), shown_text
     assert f"next: lmr-author challenge {task.root} --python {PLAIN_PYTHON} --strengthen" in done.out
     shown = lmr_forked("challenge", task.root, *place, "--format", "json", cwd=tmp_path).json()
     assert shown["resumed"] == len(shown["answers"])
     accepted = lmr_forked(
-        "challenge", task.root, "--accept", "no-step", "--reason", "steps are 1", cwd=tmp_path
+        "challenge", task.root, "--accept", "negative-step", "--reason", "steps are 1", cwd=tmp_path
     )
     assert accepted.code == 0
-    assert "no-step is accepted as equivalent" in accepted.out
+    assert "negative-step is accepted as equivalent" in accepted.out
 
 
 def test_status_page_review_and_export_know_of_it(challenged: Challenged, tmp_path: Path) -> None:
@@ -244,7 +244,7 @@ def test_status_page_review_and_export_know_of_it(challenged: Challenged, tmp_pa
     shown = [line for one in page.evidence["tests"].pieces for line in one.lines]
     assert all(any(f" {name} " in line for line in shown) for name in ("floor", "loop"))
     tests = evidence_of(task, ())["tests"]
-    assert any("no-step is equal on every recorded call" in doubt for doubt in tests.doubts)
+    assert any("negative-step is equal on every recorded call" in doubt for doubt in tests.doubts)
     assert any("misreading floor fails" in line for one in tests.pieces for line in one.lines)
     (asked,) = examine([task], challenged=True)
     (not_asked,) = examine([task])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -23,29 +24,30 @@ def cases(task: Task) -> dict[str, int]:
     return {case.name: case.call for case in recording.cases}
 
 
-def test_the_telling_call_becomes_the_only_new_case(challenged: Challenged) -> None:
+def test_telling_calls_become_the_only_new_cases(challenged: Challenged) -> None:
     before, after = cases(Task(challenged.first)), cases(Task(challenged.strengthened))
     assert list(after.items())[: len(before)] == list(before.items())
-    assert list(after.items())[len(before) :] == [(f"case_{len(before) + 1}", 10)]
     (target,) = challenged.after.targets
-    assert [(one.call, one.tells) for one in target.added] == [(10, ("large-stay",))]
+    assert list(after.items())[len(before) :] == [(one.case, one.call) for one in target.added]
+    assert {"large-stay", "no-step"} <= {name for one in target.added for name in one.tells}
+    assert len(target.added) <= 3, "no more than there are misreadings"
 
 
 def test_the_misreading_fails_there(challenged: Challenged) -> None:
     told = answer(challenged.after, "large-stay")
     assert told.ending is Ending.FAILS
     assert told.difference is not None
-    assert told.difference.case == f"case_{len(cases(Task(challenged.strengthened)))}"
+    assert told.difference.case in {one.case for one in challenged.after.targets[0].added}
 
 
 def test_a_call_on_which_a_rewrite_would_fail_is_refused(challenged: Challenged) -> None:
     """The golden's way with a tie is its own: a case of it would fit the test to the golden."""
-    assert answer(challenged.before, "half-up").tells == (8,)
-    assert answer(challenged.after, "half-up").ending is Ending.TOLD_APART
+    assert answer(challenged.before, "half-up").tells[0] == 8
     assert answer(challenged.after, "ties-up").ending is Ending.PASSES
-    (left,) = challenged.after.targets[0].left_out
+    assert 8 not in {one.call for one in challenged.after.targets[0].added}
+    left = next(one for one in challenged.after.targets[0].left_out if one.call == 8)
     assert isinstance(left, LeftOutCall)
-    assert (left.call, left.why, left.answer) == (8, "rewrite", "ties-up")
+    assert (left.why, left.answer) == ("rewrite", "ties-up")
     assert "value[1]" in left.message
 
 
@@ -56,7 +58,7 @@ def test_old_cases_stay_byte_for_byte(challenged: Challenged) -> None:
     for path in old.rglob("case_*/*"):
         assert (new / path.relative_to(old)).read_bytes() == path.read_bytes()
     manifests = [json.loads((folder / "recording.json").read_text()) for folder in (old, new)]
-    assert manifests[0]["cases"] == manifests[1]["cases"][:-1]
+    assert manifests[0]["cases"] == manifests[1]["cases"][: len(manifests[0]["cases"])]
     assert manifests[0]["command"] == manifests[1]["command"]
 
 
@@ -68,7 +70,7 @@ def test_an_evaluation_made_before_no_longer_holds(challenged: Challenged) -> No
 def test_the_page_tells_of_the_case_and_the_old_one_is_kept(challenged: Challenged) -> None:
     task = Task(challenged.strengthened)
     page = task.unit_test(task.load(), task.load().implementation(1)).read_text()
-    assert "a misreading fails only here: large-stay" in page
+    assert re.search(r"a misreading fails only here: .*large-stay", page)
     assert list(task.removed_folder.rglob("recording.json"))
 
 

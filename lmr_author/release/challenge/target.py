@@ -152,7 +152,7 @@ class Trials:
         calls, golden = self.calls, self.bench.golden_module
         target, _ = self.bench.pairs[0]
         summaries: list[Mapping[str, str]] = [case.summary for case in self.recording.cases]
-        summaries += [call.summary for call in calls.others]
+        summaries += [call.summary for call in calls.others if not call.made_of]
         effects = {effect.kind.value: effect.names for effect in calls.uncompared()}
         if calls.differentiable:
             effects["gradients"] = calls.differentiable
