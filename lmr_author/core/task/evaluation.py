@@ -366,8 +366,8 @@ def judged_mutants(detail: GateDetail, accepted: Mapping[str, str]) -> GateResul
         accepted: id → change of the mutants that a person accepted; only survivors count.
     """
     survivors = tuple(replace(one, accepted=accepted.get(one.id) == one.diff) for one in detail.survivors)
-    made, equivalent = detail.made or 0, sum(one.accepted for one in survivors)
-    same = sum(one.indistinguishable and not one.accepted for one in survivors)
+    same = sum(one.indistinguishable for one in survivors)
+    made, equivalent = detail.made or 0, sum(one.accepted and not one.indistinguishable for one in survivors)
     score = MutationScore(made, max(0, made - len(survivors)), equivalent, detail.untried or 0, same)
     end, hint = LIMITS[score.judgement]
     message = f"{score.text} ({whole_percent(score.share or 0)}, {detail.method}){end}"
