@@ -27,13 +27,13 @@ EVERYWHERE = {
     '*.grad': {'kind': 'ignore'},  # not compared: .grad of every tensor: .grad is working memory: an implementation may clear or keep it
 }
 CASES = {
-    'case_1': {  # call 1: 3 mutants fail only here; reference=None, length_power=0.0
+    'case_1': {  # call 1: 5 mutants fail only here; reference=None, length_power=0.0
         **EVERYWHERE,
         'value[0]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1.6e-06},  # the golden is more exact than its element type
         "@gradients['chosen_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 2.2e-06},  # the golden is more exact than its element type
         "@gradients['rejected_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 4.2e-06},  # the golden is more exact than its element type
     },
-    'case_2': {  # call 8: reference=None
+    'case_2': {  # call 8: 1 mutant fails only here; reference=None
         **EVERYWHERE,
         'value[0]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 7.2e-07},  # the golden is more exact than its element type
         "@gradients['chosen_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1.4e-07},  # the golden is more exact than its element type
@@ -57,23 +57,29 @@ CASES = {
         "@gradients['chosen_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1.7e-07},  # the golden is more exact than its element type
         "@gradients['rejected_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 2.3e-07},  # the golden is more exact than its element type
     },
-    'case_6': {  # call 27: 1 mutant fails only here; reference=None, margin=1.0, smoothing=0.3 and 2 more
+    'case_6': {  # call 27: 2 mutants fail only here; reference=None, margin=1.0, smoothing=0.3 and 2 more
         **EVERYWHERE,
         'value[0]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 5e-06},  # the golden is more exact than its element type
         "@gradients['chosen_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 9.6e-07},  # the golden is more exact than its element type
         "@gradients['rejected_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-06},  # the golden is more exact than its element type
     },
-    'case_7': {  # call 28: 10 mutants fail only here; reference=None, margin=1.0, smoothing=0.3 and 2 more
+    'case_7': {  # call 28: 17 mutants fail only here; reference=None, margin=1.0, smoothing=0.3 and 2 more
         **EVERYWHERE,
         'value[0]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 3.4e-06},  # the golden is more exact than its element type
         "@gradients['chosen_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1.5e-07},  # the golden is more exact than its element type
         "@gradients['rejected_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 4.5e-07},  # the golden is more exact than its element type
     },
-    'case_8': {  # call 31: 11 mutants fail only here; takes a path of its own; reference: tuple of 2, reference[0]: …
+    'case_8': {  # call 31: 16 mutants fail only here; takes a path of its own; reference: tuple of 2, reference[0]: …
         **EVERYWHERE,
         'value[0]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 5.1e-06},  # the golden is more exact than its element type
         "@gradients['chosen_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 9.2e-07},  # the golden is more exact than its element type
         "@gradients['rejected_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1.7e-06},  # the golden is more exact than its element type
+    },
+    'case_9': {  # made of call 28 with beta=-2.0, beta=-1.0: 3 mutants fail only here; reference=None, margin=1.0, …
+        **EVERYWHERE,
+        'value[1]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 6.7e-06},  # the golden is more exact than its element type
+        "@gradients['chosen_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 2.6e-06},  # the golden is more exact than its element type
+        "@gradients['rejected_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 4.9e-06},  # the golden is more exact than its element type
     },
 }
 

@@ -23,13 +23,21 @@ import lmr_support  # noqa: E402
 # threads or BLAS changes the last digits. A part is compared as its path says, else as what is above it, else as "*"; what is
 # no float has to be equal.
 CASES = {
-    'case_1': {  # call 8: 3 mutants fail only here; takes a path of its own; query: 'Zopome risuta doluve dobave …
+    'case_1': {  # call 6: 1 mutant fails only here; query: 'Pobaki kibame risuta dobave baz…, budget=40, template=0 …
     },
-    'case_2': {  # call 22: 3 mutants fail only here; query: text of 56 characters, budget=54, template=3 and 5 more
+    'case_2': {  # call 7: 2 mutants fail only here; query: text of 84 characters, budget=60, template=0 and 5 more
     },
-    'case_3': {  # call 27: 3 mutants fail only here; query: text of 105 characters, budget=100, template=1 and 5 more
+    'case_3': {  # call 8: 5 mutants fail only here; takes a path of its own; query: 'Zopome risuta doluve dobave …
     },
-    'case_4': {  # call 41: 10 mutants fail only here; takes a path of its own; query: text of 84 characters, …
+    'case_4': {  # call 22: 2 mutants fail only here; query: text of 56 characters, budget=54, template=3 and 5 more
+    },
+    'case_5': {  # call 27: 5 mutants fail only here; query: text of 105 characters, budget=100, template=1 and 5 more
+    },
+    'case_6': {  # call 34: 3 mutants fail only here; query: text of 56 characters, budget=82, template=3 and 5 more
+    },
+    'case_7': {  # call 41: 28 mutants fail only here; query: text of 84 characters, budget=94, template=0 and 5 more
+    },
+    'case_8': {  # made of call 40 with pool of call 22: 3 mutants fail only here; query: 'Nazoba balume mesulu …
     },
 }
 

@@ -1532,6 +1532,8 @@ MOST = 20
 """Most differences that are reported."""
 MOST_UNORDERED = 2000
 """Most items that are matched each with each; more of them would take too long."""
+EXACT = 2**53
+"""Whole numbers below it are floats, too."""
 MOST_MATCHING = 200_000
 """Most pairs of values that are compared in vain to match items: a document may be made to take for ever."""
 DEFAULT = "*"
@@ -1626,6 +1628,8 @@ class Comparison:
             self.seen[pair] = got  # kept, so that no other value gets its id
         if _kind(e) != _kind(a):
             e, a = plain_value(self.expected, e), plain_value(self.actual, a)
+        if {type(e), type(a)} == {int, float} and abs(e) < EXACT and abs(a) < EXACT:
+            e, a = float(e), float(a)  # whoever adds up numbers may begin with 0, or with 0.0
         # Who unpacks a result or looks at its items cannot tell a list from a tuple.
         sequences = path == "value" and {_kind(e), _kind(a)} == {"list", "tuple"}
         if _kind(e) == _kind(a) or sequences:

@@ -23,7 +23,7 @@ import lmr_support  # noqa: E402
 # threads or BLAS changes the last digits. A part is compared as its path says, else as what is above it, else as "*"; what is
 # no float has to be equal.
 CASES = {
-    'case_1': {  # call 2: 1 mutant fails only here; takes a path of its own; hypotheses: list of 0, references: list …
+    'case_1': {  # call 2: 4 mutants fail only here; takes a path of its own; hypotheses: list of 0, references: list …
         '*': {'kind': 'allclose', 'rtol': 1e-07, 'atol': 1e-09},  # every float that is not named: usual for its element type
     },
     'case_2': {  # call 3: takes a path of its own; hypotheses: list of 2, references: list of 2, references[0]: list …
@@ -42,12 +42,15 @@ CASES = {
         '*': {'kind': 'allclose', 'rtol': 1e-07, 'atol': 1e-09},  # every float that is not named: usual for its element type
         'value[1][2]': {'kind': 'allclose', 'rtol': 1e-07, 'atol': 1e-10},  # in proportion to its size
     },
-    'case_7': {  # call 15: 1 mutant fails only here; hypotheses: list of 10, references: list of 10, references[0]: …
+    'case_7': {  # call 15: 5 mutants fail only here; hypotheses: list of 10, references: list of 10, references[0]: …
         '*': {'kind': 'allclose', 'rtol': 1e-07, 'atol': 1e-09},  # every float that is not named: usual for its element type
     },
-    'case_8': {  # call 17: 1 mutant fails only here; hypotheses: list of 1, references: list of 0
+    'case_8': {  # call 17: 3 mutants fail only here; hypotheses: list of 1, references: list of 0
     },
     'case_9': {  # call 19: hypotheses: list of 1, references: list of 1, references[0]: list of 0
+    },
+    'case_10': {  # made of call 9 with another hypotheses[*], references[*]=1: 1 mutant fails only here; hypotheses: …
+        '*': {'kind': 'allclose', 'rtol': 1e-07, 'atol': 1e-09},  # every float that is not named: usual for its element type
     },
 }
 

@@ -26,12 +26,12 @@ EVERYWHERE = {
     '*': {'kind': 'allclose', 'rtol': 1e-07, 'atol': 1e-09},  # every float that is not named: usual for its element type
 }
 CASES = {
-    'case_1': EVERYWHERE,  # call 7: tokens: array int64[7], fixed: array bool[7], most=0
-    'case_2': EVERYWHERE,  # call 9: 9 mutants fail only here; tokens: array int64[7], fixed: array bool[7], most=1
-    'case_3': EVERYWHERE,  # call 30: 1 mutant fails only here; tokens: array int64[7], fixed: array bool[7], most=9
+    'case_1': EVERYWHERE,  # call 7: 2 mutants fail only here; tokens: array int64[7], fixed: array bool[7], most=0
+    'case_2': EVERYWHERE,  # call 9: 18 mutants fail only here; tokens: array int64[7], fixed: array bool[7], most=1
+    'case_3': EVERYWHERE,  # call 30: 3 mutants fail only here; tokens: array int64[7], fixed: array bool[7], most=9
     'case_4': EVERYWHERE,  # call 31: 1 mutant fails only here; tokens: array int64[7], fixed: array bool[7], most=9
     'case_5': EVERYWHERE,  # call 33: tokens: array int64[4], fixed: array bool[4], most=4
-    'case_6': EVERYWHERE,  # call 35: 1 mutant fails only here; tokens: array int64[3], fixed: array bool[3], most=2
+    'case_6': EVERYWHERE,  # call 35: 2 mutants fail only here; tokens: array int64[3], fixed: array bool[3], most=2
 }
 
 
