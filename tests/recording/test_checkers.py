@@ -170,7 +170,7 @@ def test_what_is_computed_from_single_precision_has_its_tolerance() -> None:
     assert not passes(0.25, 0.25 * (1 + 1e-6), double)
     assert not passes(0.25, 0.25 * (1 + 1e-4), single)
     assert passes(np.float64(0.25), 0.25, double) and passes(0.25, np.float64(0.25), double)
-    assert passes(3, np.int64(3), double) and not passes(3, np.float64(3), double)
+    assert passes(3, np.int64(3), double) and passes(3, np.float64(3), double) and not passes(3, 3.5, double)
     assert passes((1, 2), [1, 2], double) and not passes([(1, 2)], [[1, 2]], double)
 
 
