@@ -114,7 +114,7 @@ def test_a_page_of_plain_values(tmp_path: Path) -> None:
         ("return [x", "raise NotImplementedError\n    return [x", "NotImplementedError"),
         ("return [x", "raise SystemExit(0)\n    return [x", "got nothing"),
         ("x * by", "x * by * 1.001", "value[0][0]"),
-        ("len(items), ", "len(items) + 0.0, ", "value[1]['n']"),
+        ("len(items), ", "len(items) + 0.5, ", "value[1]['n']"),
         ("items.append(0.0)", "items = items + [0.0]", "items: the call has to change it"),
         ("return [x", "items.reverse()\n    return [x", "expected"),
         ('raise ValueError("negative")', "raise KeyError", "KeyError"),
