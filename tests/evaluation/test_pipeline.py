@@ -12,6 +12,7 @@ import pytest
 from lmr_author.authoring.masking import MaskOptions, mask, unmask
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import GateStatus, Task, evaluation
+from lmr_author.core.task.mutation import MutationScore
 from lmr_author.proof.evaluation.accepting import accept_mutants
 from lmr_author.proof.evaluation.candidates.run import CandidateOptions, score
 from lmr_author.proof.validation.run import select_checks, validate
@@ -32,9 +33,16 @@ def judged(task: Task, code: str) -> list[str]:
     return [str(result.outcome) for result in found.results]
 
 
+def accepted_score(task: Task) -> MutationScore:
+    """The figures of the first implementation's mutants, as they are read now."""
+    stored = evaluation.load(task)
+    assert stored is not None
+    return next(gate.detail.score for gate in stored.gates if gate.gate == "mutants-die")
+
+
 def test_two_implementations_recorded_and_proven(task: Task) -> None:
     first = recorded(task, HINGE)
-    assert [case.outcome for case in first.recording.cases] == ["returned"] * 3
+    assert [case.outcome for case in first.recording.cases if not case.made_of] == ["returned"] * 3
     assert first.recording.coverage.missed == ()
     assert first.recording.module == "pkg.losses"
     second = recorded(task, ADD)
@@ -44,17 +52,10 @@ def test_two_implementations_recorded_and_proven(task: Task) -> None:
     first_mutants = next(gate for gate in result.gates if gate.gate == "mutants-die")
     survivor = next(one for one in first_mutants.detail.survivors if one.id == EQUIVALENT)
     assert survivor.diff == "-    if gap > 0:\n+    if gap >= 0:"
-    assert survivor.why.startswith("equivalent in all 3 cases (the same outputs to the bit)")
-
-    accept_mutants(task, {EQUIVALENT: "at a gap of 0 both of them return 0"})
-
-    result = run_gates(task)
-    assert result.passed, [(gate.gate, gate.message) for gate in result.gates]
+    assert survivor.indistinguishable and "generated calls" in survivor.why
     assert len(result.gates) == 1 + 2 * 7
-    mutants = next(gate for gate in result.gates if gate.gate == "mutants-die")
-    first, now = first_mutants.detail.score, mutants.detail.score
-    assert (now.made, now.killed, now.accepted, now.open) == (first.made, first.killed, 1, first.open - 1)
-    assert now.text in mutants.message
+    accept_mutants(task, {EQUIVALENT: "at a gap of 0 both of them return 0"})
+    assert accepted_score(task) == first_mutants.detail.score, "what calls show needs nobody's word"
     stored = evaluation.load(task)
     assert stored is not None
     assert stored.passed and stored.content_digest == task.content_digest()

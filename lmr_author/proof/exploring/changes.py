@@ -54,7 +54,7 @@ def _other_value(node: Any, others: Sequence[Any], named: Sequence[Any], rng: ra
         case float():
             said = [float(value) for value in named if isinstance(value, int | float)]
             between = [(node + other) / 2 for other in alike[:5]]
-            return rng.choice([*alike, *between, -node, node / 2, 2 * node, 0.0, 1.0, *said])
+            return rng.choice([*alike, *between, 0.0 - node, node / 2, 2 * node, 0.0, 1.0, *said])
         case str():
             said = [value for value in named if isinstance(value, str)]
             made = [*_by_words(node, alike, rng), *_by_letters(node, said, rng)]
@@ -159,7 +159,7 @@ def _change_array(values: Any, others: Sequence[Any], rng: random.Random) -> Any
         ways += [mix, mix]
     if new.dtype.kind == "f":
         ways += [
-            lambda: numpy.negative(new, out=new),
+            lambda: numpy.subtract(0, new, out=new),
             lambda: numpy.round(new, 1, out=new),
             lambda: new.fill(0),
         ]

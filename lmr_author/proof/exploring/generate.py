@@ -186,7 +186,7 @@ class _Maker:
                     [0, 1, 2, 3, 5, 10, -1, value + 1, value - 1, *(int(n) for n in numbers)]
                 )
             case float():
-                near = [0.0, 0.5, 1.0, 2.0, -1.0, 10.0, value / 2, value * 2, -value]
+                near = [0.0, 0.5, 1.0, 2.0, -1.0, 10.0, value / 2, value * 2, 0.0 - value]
                 return self._rng.choice([*near, *map(float, numbers)])
             case str():
                 return self._rng.choice([*texts, "", value.upper()])
