@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from lmr_author.proof.exploring.inputs import Inputs, Place, elements
+from lmr_author.runtime.probe.document import walk
 
 FEWEST_WORDS = 2
 """A text with fewer words is a name, and no text."""
@@ -28,7 +29,7 @@ def change(call: Inputs, place: Place, seen: Seen, named: Sequence[Any], rng: ra
     if items is not None:
         return _change_list(items, others, rng)
     if isinstance(node, dict) and node.get("$") in ("set", "frozenset"):
-        return _drop(node["v"], rng)
+        return not _is_shared(node["v"]) and _drop(node["v"], rng)
     values = call.array(node)
     if values is not None and values.size:
         arrays = [array for other, value in seen if (array := other.array(value)) is not None]
@@ -124,8 +125,8 @@ def _change_list(items: list[Any], others: Sequence[Any], rng: random.Random) ->
 
 
 def _is_shared(items: Sequence[Any]) -> bool:
-    """Tell whether an element is an object that another part may name, or names one."""
-    return any(isinstance(item, dict) and "id" in item for item in items)
+    """Tell whether elements have in them an object that another part may name, or name one."""
+    return any(isinstance(part, dict) and "id" in part for item in items for _, part in walk(item))
 
 
 def _change_array(values: Any, others: Sequence[Any], rng: random.Random) -> Any:
