@@ -162,18 +162,18 @@ def test_an_instruction_that_tells_each_step(finished: Task, capsys: pytest.Capt
 
 def test_outcomes_that_show_little(finished: Task, capsys: pytest.CaptureFixture[str]) -> None:
     folder = finished.root / "packing/unit_test/recordings/1"
-    for number, value in enumerate([[], [0, 0], {"loss": 0.0}], 1):
+    for number, value in enumerate([[], [0, 0], {"loss": 0.0}, [0], [0, 0, 0]], 1):
         path = folder / f"case_{number}/expected.json"
         files.write_json(path, json.loads(path.read_text("utf-8")) | {"values": {"value": value}})
     evidence, screen = seen(finished, "tests", capsys)
-    assert "3 of 4 cases expect nothing or only zeros" in evidence.doubts
+    assert "5 of 8 cases expect nothing or only zeros" in evidence.doubts
     assert "case_3 expects only zeros" in screen
 
     recording = json.loads((finished.root / RECORDING).read_text("utf-8"))
     for case in recording["cases"]:
         case["files"] |= {"expected.json": "0" * 64}
     files.write_json(finished.root / RECORDING, recording)
-    assert "all 4 cases expect the same" in seen(finished, "tests", capsys)[0].doubts
+    assert "all 8 cases expect the same" in seen(finished, "tests", capsys)[0].doubts
 
 
 def test_a_wrong_return_in_the_golden(finished: Task, capsys: pytest.CaptureFixture[str]) -> None:

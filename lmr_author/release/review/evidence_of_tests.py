@@ -58,8 +58,6 @@ def _doubts(target: TargetUnderTest) -> Iterator[str]:
         yield f"{score.text}: more than a tenth is accepted, and a pass approves all of them"
     elif target.accepted:
         yield f"{counted(len(target.accepted), 'mutant')} accepted as equivalent"
-    if score.indistinguishable:
-        yield f"{counted(score.indistinguishable, 'mutant')} that no generated call tells from the original"
     for gate in target.gates:
         if gate.status is not GateStatus.PASSED:
             yield f"{gate.gate}: {gate.status.value}, {gate.message}"
