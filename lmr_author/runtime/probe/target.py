@@ -6,6 +6,7 @@ import importlib
 import inspect
 import os
 import sys
+import time
 import traceback
 from copy import copy
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
@@ -26,6 +27,10 @@ DONE = write_frame({"kind": "done"})
 """The last message of a child."""
 START = b'"kind":"start"'
 """Part of the message that begins a case."""
+
+
+NOTED = 0.005
+"""Seconds in which the parent notes that cases run: after that, the first of them may stop it."""
 
 
 class Result(NamedTuple):
@@ -183,6 +188,8 @@ def run_cases(
             _report(out, case, Result("import-error", error=failure), target.tree)
             continue
         send(out, {"kind": "start", "case": case})
+        if case == cases[0]:
+            time.sleep(NOTED)
         try:
             inputs = load(os.path.join(request["inputs"], case), "inputs")
         except BadDocument as error:
