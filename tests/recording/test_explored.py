@@ -151,6 +151,29 @@ def test_an_ill_conditioned_call_is_no_case(tmp_path: Path) -> None:
     assert {2, 4, 6, 8} <= {case.call for case in result.recording.cases}
 
 
+SINGLE = """\
+import numpy as np
+
+def halved(x):
+    if x.dtype != np.float32:
+        raise TypeError("expected float32")
+    return x / 2
+"""
+
+
+def test_a_golden_that_refuses_double_precision_is_not_ill_conditioned(tmp_path: Path) -> None:
+    """As a layer whose own weights are float32: there is no run in double precision to compare with."""
+    driver = """\
+import numpy as np
+from pkg.found import halved
+noise = np.random.default_rng(0)
+for rows in (2, 3, 5):
+    halved(noise.normal(size=rows).astype("f4"))
+"""
+    result = record(task_of(tmp_path, SINGLE, driver, "halved"), "halved")
+    assert [case.call for case in result.recording.cases if not case.made_of] == [1, 2, 3]
+
+
 SPANS = """\
 def spans(text):
     stack, found = [], []
