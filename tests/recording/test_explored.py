@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +14,8 @@ from lmr_author.authoring.recording.record import RecordResult
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import GateResult, Task, evaluation
 from lmr_author.core.task.evaluation import MUTANTS_DIE
+from lmr_author.runtime.replay import replaying
+from lmr_author.runtime.replay.outcomes import Replay
 from tests.pipeline import recorded, run_gates
 from tests.support import make_task
 
@@ -115,6 +119,22 @@ def test_what_no_call_tells_apart_does_not_count_and_is_shown(tmp_path: Path) ->
     task.evaluation_path.write_text(json.dumps(stored))
     found = evaluation.load(task)
     assert found is not None and evaluation.mutation_score(found.gates).indistinguishable == 0
+
+
+def test_a_run_that_is_cut_short_shows_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of it may count as calls that do not tell a survivor apart."""
+    driver = "from pkg.found import total\nfor n in range(6):\n    total(list(range(n, 2 * n)))\n"
+    task = task_of(tmp_path, COUNTED, driver, "total")
+    record(task, "total")
+    original = replaying.replay
+
+    def replay(*args: Any, **options: Any) -> Replay:
+        run, plan = original(*args, **options), args[3]
+        is_beside = plan.until_lost and len(plan.cases) > 100
+        return replace(run, outcomes={}) if is_beside else run
+
+    monkeypatch.setattr(replaying, "replay", replay)
+    assert mutants_gate(task).detail.indistinguishable == 0
 
 
 SOLVE = """\

@@ -16,17 +16,13 @@ from statistics import median
 from lmr_author.authoring.recording.replay import REPEATS, GoldenRunner, replay
 from lmr_author.authoring.recording.run import RecordedCall
 from lmr_author.core.task import Progress
-from lmr_author.proof.exploring.generate import Generated, generate
-from lmr_author.runtime.probe.calling import GLOBAL, RAISED
+from lmr_author.proof.exploring.generate import SECONDS, Generated, affordable, generate
+from lmr_author.runtime.probe.calling import GLOBAL
 from lmr_author.runtime.probe.storing import dump
 from lmr_author.runtime.probe.traits import describe_call
 from lmr_author.runtime.replay import replaying
 from lmr_author.runtime.sandbox.base import Limits
 
-SECONDS = 60.0
-"""Processor time for generated calls on the golden and on what survives, by the golden's own times."""
-OVERHEAD = 0.002
-"""Seconds that a call takes beside the golden: its inputs are read, and outcomes compared."""
 RETURNING = 0.9
 """Share of the generated calls from which the golden has to return, where no rewrite vouches for them.
 
@@ -73,15 +69,15 @@ def explore(
     """
     rewrites = [each for each in known.right.values() if all(agreeing(golden, each, calls))]
     runs = REPEATS + 3 + versions + len(rewrites)
-    affordable = int(SECONDS / (runs * (median(call.cost for call in calls) + OVERHEAD)))
-    if affordable < FEWEST:
+    most = min(MOST, affordable(median(call.cost for call in calls), runs))
+    if most < FEWEST:
         return []
     named = [(f"call {call.number}", replaying.load_document(call.folder, "inputs")) for call in calls]
     generated = generate(named, golden.definition.function, bold=bool(rewrites))
     folder = golden.plan.recording.with_name("explored")
     written = [
         _written(golden, made, number, folder / str(number))
-        for number, made in enumerate(itertools.islice(generated, min(MOST, affordable)), first)
+        for number, made in enumerate(itertools.islice(generated, most), first)
     ]
     progress(f"trying {len(written)} generated calls on the golden")
     returned = _with_outcomes(golden, written, folder, patience(calls))
@@ -134,7 +130,7 @@ def _with_outcomes(
     returned = []
     for call in calls:
         outcome = run.of("golden", str(call.number))
-        if outcome.document is not None and RAISED not in outcome.document.tree:
+        if outcome.status == "returned" and outcome.document is not None:
             dump(outcome.document, str(call.folder), "expected")
             returned.append(replace(call, seconds=outcome.seconds, hits=outcome.hits))
     return returned

@@ -24,6 +24,10 @@ MOST_FRUITLESS = 1000
 MOST_LETTERS = 40
 """Letters of a text in the code that may be the value of an option."""
 OWN = ("self", "cls")
+SECONDS = 60.0
+"""Processor time for generated calls, by the golden's own times."""
+OVERHEAD = 0.002
+"""Seconds that a call takes beside the golden: its inputs are read, its outcome is sent and compared."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,11 @@ def generate(
             fruitless += 1
             if fruitless > MOST_FRUITLESS:
                 return
+
+
+def affordable(cost: float, runs: int) -> int:
+    """Return how many generated calls there is time for, each of which takes so many seconds and runs so often."""
+    return int(SECONDS / (runs * (cost + OVERHEAD)))
 
 
 class _Maker:
