@@ -7,7 +7,14 @@ from dataclasses import dataclass, field
 
 from lmr_author.authoring.recording.explored import KnownVersions, explore
 from lmr_author.authoring.recording.job import MOST_BYTES, RecordJob, room_left
-from lmr_author.authoring.recording.replay import REPEATS, GoldenRunner, RejectedCall, irreproducible, replay
+from lmr_author.authoring.recording.replay import (
+    REPEATS,
+    GoldenRunner,
+    RejectedCall,
+    differences,
+    irreproducible,
+    replay,
+)
 from lmr_author.authoring.recording.run import RecordedCall, RecordedRun
 from lmr_author.authoring.recording.selection import (
     GENEROUS_CASES,
@@ -30,7 +37,6 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Progress
 from lmr_author.core.texts import size_text
 from lmr_author.proof.evaluation.mutants import Mutant
-from lmr_author.runtime.replay import replaying
 from lmr_author.runtime.replay.outcomes import Replay
 
 VERSIONS = ("python", "torch", "numpy", "pandas")
@@ -91,7 +97,11 @@ def choose(
     left = left_of(sample, killed.values())
     failing = frozenset[str]().union(*killed.values())
     wrong = {name: version for name, version in known.wrong.items() if name not in failing}
-    explored = explore(golden, proven, recorded.summary.calls + 1, len(left) + len(wrong), known, progress)
+    explored = list[RecordedCall]()
+    if left or wrong or job.options.cases is None:
+        explored = explore(
+            golden, proven, recorded.summary.calls + 1, len(left) + len(wrong), known, progress
+        )
     killed |= with_misreadings(
         golden, explored, try_mutants(golden, explored, left, progress), wrong, progress
     )
@@ -159,10 +169,8 @@ def _confirmed(cases: Sequence[RecordedCall], run: Replay) -> tuple[list[Recorde
     """Return the cases that pass in a run of the golden, and the others."""
     confirmed, failed = list[RecordedCall](), list[RejectedCall]()
     for call in sorted(cases, key=lambda call: call.number):
-        expected = replaying.load_document(call.folder, "expected")
-        differences = replaying.differences(expected, run.of("golden", str(call.number)), call.checkers)
-        if differences:
-            failed.append(RejectedCall(call, f"differs in one more run: {differences[0]}"))
+        if differing := differences(call, run):
+            failed.append(RejectedCall(call, f"differs in one more run: {differing[0]}"))
         else:
             confirmed.append(call)
     return confirmed, failed

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
 
-from lmr_author.authoring.recording.replay import REPEATS, GoldenRunner, replay
+from lmr_author.authoring.recording.replay import REPEATS, GoldenRunner, differences, replay
 from lmr_author.authoring.recording.run import RecordedCall
 from lmr_author.core.task import Progress
 from lmr_author.proof.exploring.generate import SECONDS, Generated, affordable, generate
@@ -96,11 +96,7 @@ def agreeing(golden: GoldenRunner, version: replaying.Variant, calls: Sequence[R
         return []
     limits = Limits(seconds=60 + 10 * sum(call.cost for call in calls))
     run = golden.replay(calls, [version], limits=limits, case_seconds=patience(calls))
-    found = []
-    for call in calls:
-        expected = replaying.load_document(call.folder, "expected")
-        found.append(not replaying.differences(expected, run.of(version.id, str(call.number)), call.checkers))
-    return found
+    return [not differences(call, run, version.id) for call in calls]
 
 
 def patience(calls: Sequence[RecordedCall]) -> float:

@@ -252,9 +252,9 @@ def _judge(golden: GoldenRunner, call: RecordedCall, runs: Sequence[Replay]) -> 
     derived = derive(expected, documents, precise, inputs)
     checkers = with_chosen(derived.checkers, golden.checks, expected, golden.ignored, golden.grads)
     for outcome in outcomes:
-        differences = replaying.differences(expected, outcome, checkers)
-        if differences:
-            return RejectedCall(call, f"gives another result when replayed: {differences[0]}")
+        differing = replaying.differences(expected, outcome, checkers)
+        if differing:
+            return RejectedCall(call, f"gives another result when replayed: {differing[0]}")
     # Moved inputs are in double precision: a golden that refuses it, as its own weights are single, shows nothing.
     refuses_double = precise is None and ("golden", f"{call.number}{DOUBLE}") in runs[-1].outcomes
     in_motion = runs[-1].of("golden", f"{call.number}{MOVED}").document
@@ -283,6 +283,12 @@ def _fragile(parts: Sequence[str]) -> str:
         f"in float64 the golden gives another {parts[0]}: a correct version that rounds otherwise fails, unless that "
         f"is the point; use inputs without ties, or {check_option(parts[0], 'ignore')}"
     )
+
+
+def differences(call: RecordedCall, run: Replay, version: str = "golden") -> list[str]:
+    """Return how the outcome of a version differs from the expected one; [] for not at all."""
+    expected = replaying.load_document(call.folder, "expected")
+    return replaying.differences(expected, run.of(version, str(call.number)), call.checkers)
 
 
 def irreproducible(qualname: str, rejected: Sequence[RejectedCall]) -> LmrError:

@@ -11,7 +11,8 @@ from typing import Any
 from lmr_author.runtime.probe import compare
 from lmr_author.runtime.probe.arrays import Spread, dtype_of, numbers
 from lmr_author.runtime.probe.calling import VALUE
-from lmr_author.runtime.probe.document import BadDocument, Buffer, Document, walk
+from lmr_author.runtime.probe.document import BadDocument, Document, walk
+from lmr_author.runtime.probe.storing import put_numbers
 
 BY_DTYPE: Mapping[str, tuple[float, float]] = {
     "float64": (1e-7, 1e-9),
@@ -242,7 +243,7 @@ def in_double(inputs: Document, *, with_torch: bool = True) -> Document | None:
     if not single:
         return None
     for node in single:
-        _replace_numbers(double, node, numbers_of(inputs, node).astype("<f8"))
+        put_numbers(double, node, numbers_of(inputs, node).astype("<f8"))
     if with_torch:
         mode = double.tree.setdefault("@mode", {})
         mode.setdefault("dtype", "float64")
@@ -276,7 +277,7 @@ def moved(inputs: Document, precise: Document | None) -> Document | None:
         values = numbers_of(start, node)
         changed = numpy.where(_is_written(numbers_of(inputs, before[path])), values, _nudged(values))
         if not numpy.array_equal(changed, values, equal_nan=True):
-            _replace_numbers(other, node, changed)
+            put_numbers(other, node, changed)
             is_moved = True
     return other if is_moved else None
 
@@ -298,14 +299,6 @@ def _is_written(values: Any) -> Any:
         scale = 10.0 ** (DIGITS - 1 - numpy.floor(numpy.log10(numpy.abs(double))))
         short = (numpy.round(double * scale) / scale).astype(values.dtype)
     return ~numpy.isfinite(scale) | (short == values)
-
-
-def _replace_numbers(document: Document, node: dict[str, Any], values: Any) -> None:
-    node["dtype"] = str(values.dtype)
-    if "data" in node:
-        node["data"] = values.tolist()
-    else:
-        document.buffers[node["file"]] = Buffer(values.dtype.str, tuple(values.shape), values.tobytes())
 
 
 def _rounding_error(values: Any, exact: Any, own: tuple[float, float]) -> float:
@@ -333,5 +326,5 @@ def differs_in_double(
     for path, node in walk(rounded.tree):
         if dtype_of(node) == "float64" and dtype_of(wanted.get(path)) == "float32":
             with numpy.errstate(all="ignore"):
-                _replace_numbers(rounded, node, numbers_of(precise, node).astype("<f4"))
+                put_numbers(rounded, node, numbers_of(precise, node).astype("<f4"))
     return list(dict.fromkeys(difference.path for difference in compare.compare(expected, rounded, checkers)))

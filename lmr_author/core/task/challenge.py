@@ -16,7 +16,7 @@ from lmr_author.core import files
 from lmr_author.core.task.folder import Task
 from lmr_author.core.task.info import TaskInfo
 from lmr_author.core.task.record import Count, Digest, Index, Record, Text, Time
-from lmr_author.core.task.recording import MANIFEST
+from lmr_author.core.task.recording import MANIFEST, call_in_words
 
 Day = Annotated[str, msgspec.Meta(extra_json_schema={"format": "date"})]
 
@@ -204,7 +204,7 @@ class AddedCase(Record):
     @property
     def origin(self) -> str:
         """The call in words."""
-        return f"made of {self.made_of}" if self.made_of else f"call {self.call}"
+        return call_in_words(self.call, self.made_of)
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,11 @@ _CHECKER = {
 }
 
 
+def call_in_words(call: int, made_of: str) -> str:
+    """Return ``call 3``, or what a generated call was made of."""
+    return f"made of {made_of}" if made_of else f"call {call}"
+
+
 @dataclass(frozen=True)
 class Case(Record):
     """One recorded call, or one that was generated.
@@ -89,7 +94,7 @@ class Case(Record):
     @property
     def origin(self) -> str:
         """Where it is from, in words: ``call 3``, or ``made of call 3 with margin of call 5``."""
-        return f"made of {self.made_of}" if self.made_of else f"call {self.call}"
+        return call_in_words(self.call, self.made_of)
 
 
 @dataclass(frozen=True)

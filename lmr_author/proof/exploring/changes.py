@@ -6,8 +6,8 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from lmr_author.proof.exploring.inputs import Inputs, Place, elements
-from lmr_author.runtime.probe.document import walk
+from lmr_author.proof.exploring.inputs import Inputs, Place, elements, shared
+from lmr_author.proof.exploring.profile import size_of
 
 FEWEST_WORDS = 2
 """A text with fewer words is a name, and no text."""
@@ -126,7 +126,7 @@ def _change_list(items: list[Any], others: Sequence[Any], rng: random.Random) ->
 
 def _is_shared(items: Sequence[Any]) -> bool:
     """Tell whether elements have in them an object that another part may name, or name one."""
-    return any(isinstance(part, dict) and "id" in part for item in items for _, part in walk(item))
+    return any(map(shared, items))
 
 
 def _change_array(values: Any, others: Sequence[Any], rng: random.Random) -> Any:
@@ -181,8 +181,6 @@ def resize(call: Inputs, sizes: set[str], before: int, after: int, rng: random.R
         sizes: names of those sizes, as :func:`~lmr_author.proof.exploring.profile.size_of` gives them.
         before, after: the size, and the new one.
     """
-    from lmr_author.proof.exploring.profile import size_of
-
     kept = sorted(rng.sample(range(before), min(before, after)))
     kept += [rng.randrange(before) for _ in range(after - before)] if before else []
     is_changed = False

@@ -84,6 +84,7 @@ class _Maker:
         self._named = _named_values(function)
         self._defaults = _defaults(function)
         self._names = list(dict.fromkeys(itertools.chain.from_iterable(call.arguments for call in calls)))
+        self._digests = [{name: call.argument_digest(name) for name in self._names} for call in calls]
         self._seen: dict[str, list[tuple[Inputs, Any]]] = {}
         for call in calls:
             for place in call.places():
@@ -93,14 +94,14 @@ class _Maker:
         """Yield each recorded call with one argument of another, in random order, as far as they go together."""
         triples = [
             (base, name, other)
-            for base, other in itertools.permutations(self.calls, 2)
+            for base, other in itertools.permutations(range(len(self.calls)), 2)
             for name in self._names
-            if base.argument_digest(name) != other.argument_digest(name)
+            if self._digests[base][name] != self._digests[other][name]
         ]
         self._rng.shuffle(triples)
         for base, name, other in triples[:MOST_COMBINED]:
-            made = base.copied()
-            if _take(made, name, other) and self.profile.allows(made):
+            made = self.calls[base].copied()
+            if _take(made, name, self.calls[other]) and self.profile.allows(made):
                 yield made
 
     def changed(self) -> Inputs | None:
@@ -117,9 +118,9 @@ class _Maker:
         return self._rng.choice(ways)(made)
 
     def _combine(self, made: Inputs) -> bool:
-        name, other = self._rng.choice(self._names), self._rng.choice(self.calls)
-        is_other = made.argument_digest(name) != other.argument_digest(name)
-        return is_other and _take(made, name, other)
+        name, other = self._rng.choice(self._names), self._rng.randrange(len(self.calls))
+        is_other = made.argument_digest(name) != self._digests[other][name]
+        return is_other and _take(made, name, self.calls[other])
 
     def _change(self, made: Inputs) -> bool:
         places = [place for place in made.places() if place.path not in OWN]

@@ -11,7 +11,8 @@ from typing import Any
 from lmr_author.core import files
 from lmr_author.runtime.probe.arrays import numbers
 from lmr_author.runtime.probe.calling import CLOSURE
-from lmr_author.runtime.probe.document import Buffer, Document, join, key_text, walk
+from lmr_author.runtime.probe.document import Document, join, key_text, walk
+from lmr_author.runtime.probe.storing import put_numbers
 
 CHANGEABLE = frozenset(
     f"{kind}{size}" for kind, sizes in (("float", (16, 32, 64)), ("int", (8, 16, 32, 64)), ("uint", (8, 16, 32, 64)))
@@ -91,7 +92,7 @@ class Inputs:
         """A digest of one argument, wherever its numbers lie; "" for one that is not given."""
         if name not in self.tree:
             return ""
-        data = [self.document.buffers[file].data for file in _files(self.tree[name])]
+        data = [self.document.buffers[part["file"]].data for part in _in_files(self.tree[name])]
         text = json.dumps(self.tree[name], default=str)
         return files.sha256_bytes(b"\0".join([text.encode(), *data]))
 
@@ -100,9 +101,8 @@ class Inputs:
         own, own_refs, other_ids, other_refs = set[int](), set[int](), set[int](), set[int]()
         for argument, node in self.tree.items():
             ids, refs = (own, own_refs) if argument == name else (other_ids, other_refs)
-            for _, part in walk(node):
-                if isinstance(part, dict) and "id" in part:
-                    (refs if part.get("$") == "ref" else ids).add(part["id"])
+            for part in shared(node):
+                (refs if part.get("$") == "ref" else ids).add(part["id"])
         return own_refs <= own and not (other_refs & own)
 
     def take(self, name: str, other: Inputs) -> None:
@@ -111,21 +111,18 @@ class Inputs:
             del self.tree[name]
             return
         node, buffers = copy.deepcopy(other.tree[name]), self.document.buffers
-        first = 1 + max(
-            (part["id"] for _, part in walk(self.tree) if isinstance(part, dict) and "id" in part), default=0
-        )
-        for _, part in walk(node):
-            if isinstance(part, dict) and "id" in part:
-                part["id"] += first
-            if isinstance(part, dict) and "$" in part and "file" in part:
-                file = self._new_file()
-                buffers[file] = other.document.buffers[part["file"]]
-                part["file"] = file
+        first = 1 + max((part["id"] for part in shared(self.tree)), default=0)
+        for part in shared(node):
+            part["id"] += first
+        for part in _in_files(node):
+            file = self._new_file()
+            buffers[file] = other.document.buffers[part["file"]]
+            part["file"] = file
         self.tree[name] = node
 
-    def places(self, names: list[str] | None = None) -> Iterator[Place]:
+    def places(self) -> Iterator[Place]:
         """Yield the values that lie in arguments and plain containers, outermost first."""
-        for name in names or self.arguments:
+        for name in self.arguments:
             yield from self._below(Place(name.removeprefix(CLOSURE), self.tree, name, 0))
 
     def _below(self, place: Place) -> Iterator[Place]:
@@ -157,7 +154,7 @@ class Inputs:
                 yield from self._below(Place(join(place.path, "[*]"), node, index, depth))
 
     def attributes(self, name: str) -> Iterator[Place]:
-        """Yield the plain values among the attributes of an object, and of those that it holds."""
+        """Yield the plain values among the attributes of an object."""
         node = self.tree.get(name)
         if isinstance(node, dict) and node.get("$") == "object":
             for key, value in node["state"].items():
@@ -171,26 +168,20 @@ class Inputs:
 
     def put_array(self, place: Place, values: Any) -> None:
         """Put other numbers, perhaps of another shape, in the place of an array's; its element type stays."""
-        node, values = place.node, values.astype(self.array(place.node).dtype)
-        node["shape"] = list(values.shape)
-        if "data" in node:
-            node["data"] = values.tolist()
-        else:
-            node["file"], old = self._new_file(), node["file"]
-            self.document.buffers[node["file"]] = Buffer(
-                values.dtype.str, tuple(values.shape), values.tobytes()
-            )
-            if old not in _files(self.tree):
-                del self.document.buffers[old]
+        put_numbers(self.document, place.node, values.astype(self.array(place.node).dtype))
 
     def _new_file(self) -> str:
         return str(1 + max(map(int, self.document.buffers), default=-1))
 
 
-def _files(node: Any) -> list[str]:
-    """Return the names of the buffers that a part of a tree uses, in its order."""
-    parts = (part for _, part in walk(node))
-    return [part["file"] for part in parts if isinstance(part, dict) and "$" in part and "file" in part]
+def shared(node: Any) -> list[dict[str, Any]]:
+    """Return the parts of a tree that have an id, and the references to them."""
+    return [part for _, part in walk(node) if isinstance(part, dict) and "id" in part]
+
+
+def _in_files(node: Any) -> list[dict[str, Any]]:
+    """Return the parts of a tree whose numbers are in a buffer, in its order."""
+    return [part for _, part in walk(node) if isinstance(part, dict) and "$" in part and "file" in part]
 
 
 def elements(node: Any) -> list[Any] | None:

@@ -133,9 +133,7 @@ def _challenged(target: TargetUnderTest) -> Iterator[Evidence]:
     lines = []
     for challenger in target.challengers:
         difference = challenger.difference
-        differs = (
-            f"{difference.case or f'call {difference.call}'}: {difference.message}" if difference else ""
-        )
+        differs = f"{difference.where}: {difference.message}" if difference else ""
         said = (f"{challenger.kind.value} {challenger.name} {challenger.in_words}", challenger.about, differs)
         lines.append("; ".join(filter(None, (*said, challenger.reason))))
     if lines:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import struct
-from typing import Any, Iterable, NamedTuple
+from typing import Any, Dict, Iterable, NamedTuple
 
 from .document import FORMAT, Buffer, Document, Refused
 
@@ -76,6 +76,15 @@ def pretty(value: Any, indent: str = "") -> str:
         lines = ["%s%s: %s" % (inner, json.dumps(key), pretty(part, inner)) for key, part in value.items()]
     opening, closing = "[]" if isinstance(value, list) else "{}"
     return "%s\n%s\n%s%s" % (opening, ",\n".join(lines), indent, closing)
+
+
+def put_numbers(document: Document, node: Dict[str, Any], values: Any) -> None:
+    """Put an array of numpy in the place of the numbers of a node, which no other node shares."""
+    node["dtype"], node["shape"] = str(values.dtype), list(values.shape)
+    if "data" in node:
+        node["data"] = values.tolist()
+    else:
+        document.buffers[node["file"]] = Buffer(values.dtype.str, tuple(values.shape), values.tobytes())
 
 
 def write_npy(buffer: Buffer) -> bytes:
