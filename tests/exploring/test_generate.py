@@ -85,6 +85,19 @@ def test_what_holds_of_every_array_still_holds(rows: list[Any], holds: Any) -> N
     assert found and all(holds(call["x"]) for call in found)
 
 
+def test_the_parts_of_a_record_keep_their_forms() -> None:
+    calls = [
+        {"x": (["a", "b"], [["c", ["d"]], ["e", ["f", "g"]]], 2)},
+        {"x": (["h"], [["i", ["j"]]], 5)},
+        {"x": (["k", "a", "b"], [["l", []], ["i", ["j"]], ["c", ["d"]]], 3)},
+    ]
+    found = values(made(*calls))
+    assert len(found) > 30
+    for words, pairs, number in (call["x"] for call in found):
+        assert all(isinstance(word, str) for word in words) and type(number) is int
+        assert all(isinstance(name, str) and isinstance(value, list) for name, value in pairs)
+
+
 def test_a_careful_call_has_no_word_that_was_not_seen() -> None:
     found = values(made({"x": "the cat sat"}, {"x": "a dog ran off"}))
     words = {word for call in found for word in call["x"].split(" ")}

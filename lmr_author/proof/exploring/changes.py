@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from lmr_author.proof.exploring.inputs import Inputs, Place, elements, shared
+from lmr_author.proof.exploring.inputs import Inputs, Place, elements, is_record, shared
 from lmr_author.proof.exploring.profile import size_of
 
 FEWEST_WORDS = 2
@@ -94,7 +94,7 @@ def _drop(items: list[Any], rng: random.Random) -> bool:
 
 def _change_list(items: list[Any], others: Sequence[Any], rng: random.Random) -> bool:
     """Drop, repeat, swap, sort or exchange elements in place."""
-    if not items or _is_shared(items):
+    if not items or _is_shared(items) or is_record(items):
         return False
     at, to = rng.randrange(len(items)), rng.randrange(len(items))
     lists = [found for other in others if (found := elements(other)) and not _is_shared(found)]

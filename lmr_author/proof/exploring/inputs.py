@@ -28,7 +28,8 @@ class Place:
     """A value in the inputs of a call, and the container that holds it.
 
     Attributes:
-        path: as in code: ``lengths``, ``spans[*].start``; elements of a list share theirs.
+        path: as in code: ``lengths``, ``spans[*].start``; elements of a list share theirs, those of a record, as
+            ``(words, [(name, value), …])``, do not.
         holder: the JSON list or object in which it lies.
         key: its key there.
         depth: 0 for an argument.
@@ -150,8 +151,10 @@ class Inputs:
                         yield from self._below(Place(join(place.path, f".{key}"), node["v"], key, depth))
                     return
         if isinstance(node, list):
+            each_has_its_own = is_record(node)
             for index in range(len(node)):
-                yield from self._below(Place(join(place.path, "[*]"), node, index, depth))
+                step = f"[{index}]" if each_has_its_own else "[*]"
+                yield from self._below(Place(join(place.path, step), node, index, depth))
 
     def attributes(self, name: str) -> Iterator[Place]:
         """Yield the plain values among the attributes of an object."""
@@ -182,6 +185,26 @@ def shared(node: Any) -> list[dict[str, Any]]:
 def _in_files(node: Any) -> list[dict[str, Any]]:
     """Return the parts of a tree whose numbers are in a buffer, in its order."""
     return [part for _, part in walk(node) if isinstance(part, dict) and "$" in part and "file" in part]
+
+
+def is_record(items: list[Any]) -> bool:
+    """Tell whether a list is one of parts that mean different things, as ``[name, [values]]``."""
+    return len(_forms(items)) > 1
+
+
+def _forms(items: list[Any]) -> set[str]:
+    """Return the forms that elements have, ``str`` or ``[[number]]``; an empty list has that of the other lists."""
+    forms = {_form(item) for item in items} - {"NoneType"}
+    return forms - {"[]"} if any(form.startswith("[") for form in forms - {"[]"}) else forms
+
+
+def _form(node: Any) -> str:
+    items = elements(node)
+    if items is not None:
+        return f"[{', '.join(sorted(_forms(items)))}]"
+    if isinstance(node, dict):
+        return str(node.get("$", "dict"))
+    return "number" if type(node) in (int, float) else type(node).__name__
 
 
 def elements(node: Any) -> list[Any] | None:
