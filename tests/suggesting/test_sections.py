@@ -40,6 +40,10 @@ HEADINGS = {
         "1 Introduction\n2 Related Work\n3.1 Project\n3.2 Mixing\n4 Experiments\n4.1 Setup of it.\n4.2 Data\n5 End\n",
         ["1 Introduction", "2 Related Work", "3.1 Project", "3.2 Mixing", "4 Experiments", "4.2 Data", "5 End"],
     ),
+    "a method's own name": (
+        "1 Introduction\n2 pRMSNorm\n3 k-Means of Words\n4 e.g. a step\n4 Results\n",
+        ["1 Introduction", "2 pRMSNorm", "3 k-Means of Words", "4 Results"],
+    ),
     "small capitals": (
         "1 I NTRODUCTION\n2 A NEW TEST OF S AMPLES\n3 RESULTS\n",
         ["1 INTRODUCTION", "2 A NEW TEST OF SAMPLES", "3 RESULTS"],
