@@ -44,6 +44,7 @@ SECTIONS = {
     },
     "Sets": {
         "make": "Make proven tasks from recipes, or write a task's recipe.",
+        "draft": "Let a model write a recipe, until its task is sound.",
     },
     "Models": {
         "judge": "Judge models' answers by the unit tests, or by hand.",

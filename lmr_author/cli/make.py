@@ -68,7 +68,7 @@ def make(
     from lmr_author.release.recipes.stages import StandIns
 
     folders, broken = select(recipes, names or [])
-    stand_ins = StandIns(_pairs("--clone", clone or ()), _pairs("--paper", paper or ()))
+    stand_ins = StandIns(pairs("--clone", clone or ()), pairs("--paper", paper or ()))
     options = MakeOptions(out.absolute(), where, stand_ins, force)
     rows = list(broken)
     if check:
@@ -143,7 +143,7 @@ def _show(rows: Sequence[Row], *, as_json: bool, check: bool) -> None:
     ui.say(f"{counted(len(rows), 'recipe')}: {states}{meaning}", stderr=False)
 
 
-def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
+def pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
     paths = {}
     for text in texts:
         url, _, name = text.rpartition("=")

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 GLUE = "\u00a0"
 """A space at which no line is broken."""
+DRAFTS = {"drafted": "not confirmed by anybody yet", "confirmed": "confirmed", "rejected": "rejected"}
+"""What people made of a model's draft → in words."""
 FEW = 3
 """Tasks whose status is shown in full; more are shown as a table."""
 
@@ -32,7 +34,9 @@ def status(words: TasksArgument = None, task: PlaceOption = None, output: Format
             statuses.append(with_challenge(each, status_with(each, None)))
     if output is Format.json:
         counts = Counter(each.state for each in statuses)
-        ui.print_json({"tasks": [each.to_json() for each in statuses], "states": dict(counts)})
+        drafts = Counter(each.draft for each in statuses if each.draft)
+        tasks_there = [each.to_json() for each in statuses]
+        ui.print_json({"tasks": tasks_there, "states": dict(counts), "drafts": dict(drafts)})
     else:
         show(statuses)
     return 0
@@ -67,6 +71,10 @@ def _show_table(statuses: Sequence[Status]) -> None:
     counts = Counter(each.state for each in statuses)
     numbers = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])
     ui.say(f"{len(statuses)} tasks: {numbers}", stderr=False)
+    drafts = Counter(each.draft for each in statuses if each.draft)
+    if drafts:
+        numbers = ", ".join(f"{drafts[state]} {DRAFTS[state]}" for state in DRAFTS if drafts[state])
+        ui.say(f"{drafts.total()} drafted by a model: {numbers}", stderr=False)
     ui.say("by their records; `lmr-author validate` checks the tasks themselves", stderr=False)
     following = next((each.next for each in statuses if each.next), "")
     if following:
@@ -94,6 +102,8 @@ def _show_one(status: Status) -> None:
         marks[-1] = f"✗{GLUE}{status.review}"
     styles = {f"✓{GLUE}[^ ]+": "green", f"○{GLUE}[^ ]+": "dim", f"✗{GLUE}[^ ]+": "bold red"}
     ui.say("  ".join(marks), indent=2, hang=2, stderr=False, styles=styles)
+    if status.draft:
+        ui.say(f"drafted by {status.drafted_by}: {DRAFTS[status.draft]}", indent=2, hang=2, stderr=False)
     if status.challenged:
         ui.say(f"challenged: {status.challenged.text}", indent=2, hang=2, stderr=False)
     if status.note:

@@ -58,6 +58,7 @@ class Task:
     provenance_path = _Own(AUTHORING, "provenance.json")
     vetting_path = _Own(AUTHORING, "vetting.json")
     patch_path = _Own(AUTHORING, "patches", "repository.patch")  # applied to the pinned commit
+    drafted_path = _Own(AUTHORING, "drafted.json")
     evaluation_path = _Own(AUTHORING, "evaluation.json")
     challenge_path = _Own(AUTHORING, "challenge.json")
     accepted_path = _Own(AUTHORING, "accepted.json")

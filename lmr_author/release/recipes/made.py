@@ -12,6 +12,7 @@ from lmr_author import __version__
 from lmr_author.core import files
 from lmr_author.core.repo.git import files_to_commit
 from lmr_author.core.task import Record, Task
+from lmr_author.core.task.drafted import DRAFTED
 from lmr_author.core.task.record import Digest, Index, Seconds, Text
 from lmr_author.release.recipes.recipe import Folder, files_beside, plain
 
@@ -137,7 +138,7 @@ def _inputs(folder: Folder) -> dict[str, Any]:
             for part in targets
         ],
         "record": [[plain(part.record) for part in targets], beside, _file(folder.path / EQUIVALENT)],
-        "validate": _file(folder.path / ACCEPTED),
+        "validate": [_file(folder.path / ACCEPTED), _file(folder.path / DRAFTED)],
         "evaluate": "",
         "answers": answers,
     }

@@ -24,7 +24,7 @@ def make_all(folders: Sequence[Folder], options: MakeOptions, jobs: int, say: Pr
         yield from (make_one(folder, options, say) for folder in folders)
         return
     with processes.safe_path(), ThreadPoolExecutor(jobs) as threads:
-        futures = [threads.submit(_in_a_process, folder, options) for folder in folders]
+        futures = [threads.submit(in_a_process, folder, options) for folder in folders]
         try:
             for future in as_completed(futures):
                 yield future.result()
@@ -32,7 +32,8 @@ def make_all(folders: Sequence[Folder], options: MakeOptions, jobs: int, say: Pr
             threads.shutdown(wait=False, cancel_futures=True)
 
 
-def _in_a_process(folder: Folder, options: MakeOptions) -> Row:
+def in_a_process(folder: Folder, options: MakeOptions) -> Row:
+    """Make the task of a recipe in a process of its own, whose end is a row as well."""
     with ProcessPoolExecutor(1, get_context("spawn"), _begin_worker) as pool:
         try:
             return pool.submit(make_one, folder, options, _say_nothing).result()

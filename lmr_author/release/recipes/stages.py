@@ -19,6 +19,7 @@ from lmr_author.core import files, foreign
 from lmr_author.core.errors import LmrError, SandboxError
 from lmr_author.core.repo.git import Commit, commit_folder
 from lmr_author.core.task import Progress, Severity, Target, Task, provenance
+from lmr_author.core.task.drafted import DRAFTED
 from lmr_author.core.task.equivalents import EquivalentMutants
 from lmr_author.core.task.provenance import RemovedFile
 from lmr_author.core.task.recording import FIXTURES
@@ -202,6 +203,7 @@ def _known(build: Build, index: int) -> KnownVersions:
 def check(build: Build, made: Made) -> Made:
     """``validate``; what it finds is kept, and the task goes on."""
     _beside(build.folder.path / ACCEPTED, build.task.accepted_path)
+    _beside(build.folder.path / DRAFTED, build.task.drafted_path)
     findings = [
         f"{finding.code} {finding.path}: {finding.message}"
         for finding in validate([build.task]).findings

@@ -19,6 +19,7 @@ from lmr_author.core.task import (
     challenge,
 )
 from lmr_author.core.task.challenge import Kind
+from lmr_author.core.task.drafted import drafted_by
 from lmr_author.core.task.state import State
 from lmr_author.core.texts import counted
 from lmr_author.release.review.review_status import (
@@ -82,6 +83,7 @@ class Status:
         reviewed_by: people who reviewed the task as it is.
         reviews_needed: number of reviews that the checklist asks for.
         signed_off_by: those of them who signed off; empty while ``waiting``, because reviews are blind until then.
+        drafted_by: the model that drafted it; "" where a person did.
         challenged: what misreadings and rewrites did on its tests; None where none were tried, or nobody asked.
     """
 
@@ -93,6 +95,7 @@ class Status:
     reviewed_by: tuple[str, ...] = ()
     reviews_needed: int = 0
     signed_off_by: tuple[str, ...] = ()
+    drafted_by: str = ""
     challenged: ChallengeSummary | None = None
 
     @property
@@ -103,6 +106,12 @@ class Status:
         return self.done[-1] if self.done else BROKEN
 
     @property
+    def draft(self) -> str:
+        """What people made of a model's draft: ``drafted`` (nothing yet), ``confirmed`` or ``rejected``; else ""."""
+        decided = {ACCEPTED: "confirmed", REJECTED: "rejected"}
+        return decided.get(self.review, "drafted") if self.drafted_by else ""
+
+    @property
     def people(self) -> str:
         """The reviews in numbers: "1 of 3 reviews" while some are missing, then "2 of 3 sign-offs"."""
         if self.review == WAITING:
@@ -110,7 +119,7 @@ class Status:
         return f"{len(self.signed_off_by)} of {len(self.reviewed_by)} sign-offs"
 
     def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "state": self.state}
+        return {**asdict(self), "state": self.state, "draft": self.draft}
 
 
 def with_challenge(task: Task, status: Status) -> Status:
@@ -162,6 +171,7 @@ def _checked(task: Task, done: list[str], findings: Sequence[Finding] | None) ->
         reviews.reviewers,
         len(reviews.reviewers) + reviews.missing,
         reviews.signed_off,
+        drafted.model if (drafted := drafted_by(task)) else "",
     )
 
 

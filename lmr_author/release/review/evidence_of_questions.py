@@ -148,7 +148,8 @@ def _why_none(reviewed: ReviewedTask, target: TargetUnderTest) -> str:
 def _paper_and_code(reviewed: ReviewedTask) -> QuestionEvidence:
     abstract = evidence_of_task.abstract_of(reviewed.contents.info.paper_name, reviewed.pages)
     changed = evidence_of_task.changed_code(reviewed.task, reviewed.contents)
-    return QuestionEvidence((abstract, *changed.pieces), changed.doubts)
+    drafted = evidence_of_task.drafted(reviewed.task)
+    return QuestionEvidence((*drafted.pieces, abstract, *changed.pieces), (*drafted.doubts, *changed.doubts))
 
 
 def _core(_: ReviewedTask, target: TargetUnderTest) -> QuestionEvidence:

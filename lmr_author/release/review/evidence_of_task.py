@@ -16,6 +16,7 @@ from lmr_author.core.code import FunctionNode, bindings, children, each
 from lmr_author.core.code.tree import last_name
 from lmr_author.core.repo.tree import recognise_licence
 from lmr_author.core.task import UNIT_TEST, Implementation, Task, provenance
+from lmr_author.core.task.drafted import drafted_by
 from lmr_author.core.task.provenance import Provenance
 from lmr_author.core.texts import counted, listed
 from lmr_author.proof.contents import FileEntry, TaskContents, once
@@ -115,6 +116,17 @@ def names_in(contents: TaskContents, path: str) -> set[str]:
         if isinstance(statement, ast.Assign | ast.AnnAssign):
             names.update(bindings(children(statement)))
     return names
+
+
+def drafted(task: Task) -> QuestionEvidence:
+    """Return what a model wrote of a task, all of which a person has to confirm; nothing where a person wrote it."""
+    record = drafted_by(task)
+    if record is None:
+        return QuestionEvidence(())
+    line = f"{record.model} wrote on {record.date[:10]}: {', '.join(record.parts)}"
+    return QuestionEvidence(
+        (Evidence("Drafted by a model", (line,)),), ("a model drafted it, and nothing is confirmed yet",)
+    )
 
 
 def changed_code(task: Task, contents: TaskContents) -> QuestionEvidence:

@@ -16,6 +16,7 @@ from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.locks import changes_task
 from lmr_author.core.task import State, Task
 from lmr_author.core.task import evaluation as evaluations
+from lmr_author.core.task.drafted import require_other
 from lmr_author.core.task.reviews import (
     Adjudication,
     Decision,
@@ -64,6 +65,7 @@ def save_review(
     task.load()
     asked = asked or checklist_for(task)
     path = path_of_reviewer(task.reviews_folder, reviewer)
+    require_other(task, reviewer)
     findings = checked([task]).findings
     items = (
         *checklist.automatic_items(task, findings),
@@ -126,6 +128,7 @@ def adjudicate(
             "reviews stay blind until all are in",
         )
     path_of_reviewer(task.reviews_folder, by)
+    require_other(task, by)
     if answer not in ("pass", "fail"):
         raise UsageError(f"invalid decision {answer!r}", "decide for pass or fail")
     if not reason.strip():

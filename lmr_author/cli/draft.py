@@ -1,0 +1,135 @@
+"""``lmr-author draft``."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Argument, Option
+
+from lmr_author.cli import ui
+from lmr_author.cli.make import pairs
+from lmr_author.cli.options import Format, FormatOption, read_text
+from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
+from lmr_author.core.texts import counted
+
+if TYPE_CHECKING:
+    from lmr_author.release.drafting.desk import State
+    from lmr_author.release.drafting.draft import Draft
+    from lmr_author.release.drafting.options import Request
+    from lmr_author.runtime.environment.where import Where
+
+ENDINGS = {
+    "sound": "the task is sound; nobody has confirmed it yet",
+    "gave-up": "the model gave up: {detail}",
+    "refused": "the model refused to answer: {detail}",
+    "silent": "the model went on without using its tools: {detail}",
+    "limit": "the limit of {detail} is reached; with a larger --{detail} the same command goes on",
+    "error": "the model could not be asked: {detail}; the same command goes on",
+}
+"""How a draft ended → a sentence."""
+_LIST_HINT = "each line has a paper, the repository's address and, if you like, a commit; # begins a remark"
+
+
+def draft(
+    paper: Annotated[str | None, Argument(help="A PDF, its URL, or an arXiv id.")] = None,
+    repo: Annotated[str | None, Option(metavar="URL", help="The address of its repository.")] = None,
+    commit: Annotated[str, Option(help="Its commit, by default the newest.")] = "",
+    papers: Annotated[
+        Path | None, Option("--list", help="Several papers: PAPER URL [COMMIT] on each line.")
+    ] = None,
+    *,
+    model: Annotated[str, Option(metavar="PROVIDER/MODEL", help="Who drafts, as Inspect AI names it.")],
+    out: Annotated[Path, Option(help="Folder of the recipes.")] = Path("recipes"),
+    tasks: Annotated[Path, Option(help="Folder of the tasks that are made of them.")] = Path("tasks"),
+    rounds: Annotated[int, Option(min=1, help="Runs of `make` for each paper.")] = 20,
+    tokens: Annotated[int, Option(min=1, help="Tokens for each paper, sent and received.")] = 3_000_000,
+    minutes: Annotated[float, Option(min=1, help="Minutes for each paper.")] = 120.0,
+    cost: Annotated[
+        float | None, Option(min=0, help="Dollars for each paper, where the provider tells the cost.")
+    ] = None,
+    jobs: Annotated[int, Option("--jobs", "-j", min=1, max=64, help="Papers side by side.")] = 1,
+    clone: Annotated[
+        list[str] | None, Option(metavar="URL=PATH", help="A local clone in place of an address.")
+    ] = None,
+    stand_in: Annotated[
+        list[str] | None,
+        Option("--paper", metavar="URL=PATH", help="A PDF in place of a paper's address or arXiv id."),
+    ] = None,
+    where: Where,
+    output: FormatOption = Format.text,
+) -> int:
+    """Let a model write the recipe of a paper's task, until the task is sound or a limit is reached."""
+    from lmr_author.release.drafting.draft import draft as draft_all
+    from lmr_author.release.drafting.options import Budget, DraftOptions
+    from lmr_author.release.recipes.stages import StandIns
+
+    requests = _requests(paper, repo, commit, papers)
+    stand_ins = StandIns(pairs("--clone", clone or ()), pairs("--paper", stand_in or ()))
+    budget = Budget(rounds, tokens, minutes, cost)
+    options = DraftOptions(model, out, tasks, budget, where, stand_ins, jobs)
+    with ui.progress("drafting") as progress:
+        drafts = draft_all(requests, options, progress)
+    if output is Format.json:
+        ui.print_json({"drafts": [_to_json(one) for one in drafts]})
+    else:
+        for one in drafts:
+            _show(one, tasks)
+    return EXIT_CLEAN if all(one.is_sound for one in drafts) else EXIT_FINDINGS
+
+
+def _requests(paper: str | None, repo: str | None, commit: str, papers: Path | None) -> Sequence[Request]:
+    from lmr_author.release.drafting.options import Request
+
+    if papers is None:
+        if not paper or not repo:
+            raise UsageError(
+                "a draft needs a paper and its repository", "as in: draft 2305.18290 --repo URL --model …"
+            )
+        return [Request(paper, repo, commit)]
+    if paper or repo or commit:
+        raise UsageError("--list has papers and repositories", "leave out PAPER, --repo and --commit")
+    requests = []
+    for number, line in enumerate(read_text(papers, "--list").splitlines(), 1):
+        words = shlex.split(line, comments=True)
+        if len(words) not in (0, 2, 3):
+            raise UsageError(f"{papers}:{number}: not PAPER URL [COMMIT]", _LIST_HINT)
+        if words:
+            requests.append(Request(*words))
+    if not requests:
+        raise UsageError(f"{papers} names no paper", _LIST_HINT)
+    return requests
+
+
+def _show(one: Draft, tasks: Path) -> None:
+    """Print how a draft ended, what it used, and what comes next."""
+    if one.state is None:
+        ui.say(one.problem, f"{one.request.repository}:", "bold red", stderr=False)
+        ui.hint(one.hint, indent=2, stderr=False)
+        return
+    state = one.state
+    tone = "bold green" if one.is_sound else "bold red"
+    ui.say(ENDINGS[state.ending].format(detail=state.detail), f"{state.name}:", tone, stderr=False)
+    ui.say(f"{used(state)}; the recipe lies in {one.recipe}", tone="dim", indent=2, stderr=False)
+    if one.is_sound:
+        ui.then("review", "--task", tasks / f"{state.id}-{state.name}", indent=2, stderr=False)
+
+
+def used(state: State) -> str:
+    """Return rounds, tokens, minutes and dollars in words."""
+    parts = [counted(state.rounds, "round"), f"{state.tokens:,} tokens", f"{state.seconds / 60:.0f} minutes"]
+    parts += [f"${state.cost:.2f}"] if state.cost else []
+    return ", ".join(parts)
+
+
+def _to_json(one: Draft) -> dict[str, Any]:
+    return {
+        "paper": one.request.paper,
+        "repository": one.request.repository,
+        "recipe": str(one.recipe) if one.recipe else None,
+        "draft": one.state.to_json() if one.state else None,
+        "problem": one.problem,
+        "hint": one.hint,
+    }

@@ -1,0 +1,1 @@
+"""A model drafts a recipe of a paper, the gates decide: ``lmr-author draft``."""

@@ -1,0 +1,277 @@
+"""The model at its desk: its tools, and a loop that keeps every message. Inspect AI brings models and the log."""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import anyio
+from inspect_ai import Task as InspectTask
+from inspect_ai import eval as run_eval
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageTool,
+    ChatMessageUser,
+    GenerateConfig,
+    ModelOutput,
+    execute_tools,
+    get_model,
+)
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.tool import ContentImage, Tool, ToolDef, ToolError
+from pydantic import TypeAdapter
+
+from lmr_author.authoring.suggesting import suggest_repository
+from lmr_author.core import files, paper, resources
+from lmr_author.core.errors import LmrError
+from lmr_author.core.paper.sections import sections
+from lmr_author.core.task import Progress
+from lmr_author.release.drafting import looking
+from lmr_author.release.drafting.desk import DESKS, Desk
+from lmr_author.release.drafting.options import DraftOptions
+from lmr_author.release.drafting.rounds import craft, make_round
+from lmr_author.release.export.output import render
+from lmr_author.release.recipes.made import STAGES
+from lmr_author.release.recipes.make import MakeOptions
+
+OUTPUT_TOKENS, RETRIES = 16_000, 6
+TOOL_BYTES = 48 * 1024
+"""Size of a tool's answer; of a longer one, the middle is left out."""
+SILENT = 3
+"""Replies in a row that use no tool and end a draft."""
+SUGGESTED = 25
+"""Functions that the model is told of, the best first."""
+LONG_TOKENS = 120_000
+"""Length of a conversation above which old answers of tools are shortened."""
+_RECENT, _SHORT = 8, 400
+_HISTORY = TypeAdapter(list[ChatMessage])
+
+
+class Agent:
+    """Drafts recipes, several side by side."""
+
+    def __init__(self, options: DraftOptions) -> None:
+        self.options = options
+        try:
+            self.model = get_model(
+                options.model, config=GenerateConfig(max_tokens=OUTPUT_TOKENS, max_retries=RETRIES)
+            )
+        except Exception as error:  # of a provider's client: each has its own
+            raise LmrError(
+                f"{options.model}: {type(error).__name__}: {error}"[:300],
+                "name a model as in openai/gpt-4o, install its provider's package, and set its key",
+            ) from error
+
+    def work(self, desks: Sequence[Desk], say: Progress) -> None:
+        """Work on drafts until each of them ends; each desk's state says how."""
+        if not desks:
+            return
+        samples = [Sample(desk.state.name, id=desk.state.name) for desk in desks]
+        run_eval(
+            InspectTask(MemoryDataset(samples), solver=self._drafting(desks, say), name="draft"),
+            model=self.model,
+            display="none",
+            log_dir=str(self.options.out / DESKS / "logs"),
+            max_samples=self.options.jobs,
+            fail_on_error=False,
+            score=False,
+        )
+
+    def _drafting(self, desks: Sequence[Desk], say: Progress) -> Solver:
+        by_name = {desk.state.name: desk for desk in desks}
+
+        @solver
+        def drafting() -> Solver:
+            async def solve(state: TaskState, generate: Generate) -> TaskState:
+                desk = by_name[str(state.sample_id)]
+                state.messages = await self.converse(desk, say)
+                return state
+
+            return solve
+
+        return drafting()
+
+    async def converse(self, desk: Desk, say: Progress) -> list[ChatMessage]:
+        """Talk with the model until the draft ends, and return the conversation, which is stored after each step."""
+        tools = tools_of(desk, self.options, say)
+        messages = _begin(desk)
+        while not desk.state.ending:
+            began = time.monotonic()
+            last = messages[-1]
+            if isinstance(last, ChatMessageAssistant) and last.tool_calls:
+                messages += (await execute_tools(messages, tools, TOOL_BYTES)).messages
+            elif over := desk.state.over(self.options.budget):
+                desk.end("limit", over)
+            else:
+                await self._reply(desk, messages, tools)
+            _keep(desk, messages)
+            desk.note(seconds=round(desk.state.seconds + time.monotonic() - began, 1))
+        say(f"{desk.state.name}: {desk.state.ending}")
+        return messages
+
+    async def _reply(self, desk: Desk, messages: list[ChatMessage], tools: Sequence[Tool]) -> None:
+        """Add the model's next message; end the draft where it refuses, says nothing, or cannot be reached."""
+        if isinstance(messages[-1], ChatMessageAssistant):
+            messages.append(ChatMessageUser(content=render("draft/go-on.md.j2")))
+        try:
+            output = await self.model.generate(messages, list(tools))
+        except Exception as error:  # of a provider's client: each has its own
+            desk.end("error", f"{type(error).__name__}: {error}")
+            return
+        messages.append(output.message)
+        _count(desk, output)
+        if output.stop_reason == "content_filter":
+            desk.end("refused", output.message.text)
+        elif output.stop_reason == "model_length":
+            desk.end("error", "the conversation is too long for this model")
+        elif _silent(messages) >= SILENT:
+            desk.end("silent", output.message.text)
+        if output.usage and output.usage.total_tokens > LONG_TOKENS:
+            _shorten(messages)
+
+
+def tools_of(desk: Desk, options: DraftOptions, say: Progress) -> list[Tool]:
+    """Return what the model can do: look at paper and repository, write the recipe, run ``make`` on it, give up."""
+
+    def told(function: Callable[..., str], *arguments: Any) -> str:
+        try:
+            return function(*arguments)
+        except LmrError as error:
+            raise ToolError(f"{error.message}; {error.hint}") from error
+
+    async def read_pages(first: int, last: int) -> str:
+        return told(looking.pages, desk, first, last)
+
+    async def look_at_page(number: int) -> Any:
+        picture = paper.images(desk.pdf, [number]).get(number)
+        if picture is None:
+            raise ToolError(f"the paper has no page {number} that can be drawn")
+        return [ContentImage(image=f"data:image/png;base64,{base64.b64encode(picture.png).decode()}")]
+
+    async def list_files(folder: str = "") -> str:
+        return told(looking.file_names, desk.repository, folder)
+
+    async def search_files(words: str, folder: str = "") -> str:
+        return told(looking.search, desk.repository, words, folder)
+
+    async def read_file(path: str, first: int = 1, lines: int = looking.MOST_LINES) -> str:
+        return told(looking.read, desk.repository, path, first, lines)
+
+    async def list_recipe() -> str:
+        return told(looking.file_names, desk.recipe, "")
+
+    async def read_recipe(path: str) -> str:
+        return told(looking.read, desk.recipe, path)
+
+    async def write_recipe(path: str, text: str) -> str:
+        return told(desk.write, path, text)
+
+    async def remove_recipe(path: str) -> str:
+        return told(desk.remove, path)
+
+    async def make(to: str = STAGES[-1]) -> str:
+        if to not in STAGES:
+            raise ToolError(f"there is no stage {to!r}; there are: {', '.join(STAGES)}")
+        if over := desk.state.over(options.budget):
+            desk.end("limit", over)
+            raise ToolError(f"no {over} are left")
+        say(f"{desk.state.name}: round {desk.state.rounds + 1} of {options.budget.rounds}: make --to {to}")
+        stand_ins = desk.stand_ins(options.stand_ins)
+        run = partial(
+            make_round, desk, MakeOptions(options.tasks.absolute(), options.where, stand_ins, to=to)
+        )
+        facts = await anyio.to_thread.run_sync(run, abandon_on_cancel=True)
+        facts["rounds_left"] = max(0, options.budget.rounds - desk.state.rounds)
+        say(f"{desk.state.name}: round {desk.state.rounds}: {facts['state']}")
+        return json.dumps(facts, ensure_ascii=False, indent=1)
+
+    async def give_up(reason: str) -> str:
+        desk.end("gave-up", reason)
+        return "ended"
+
+    about = {
+        "first": "the first page or line, from 1",
+        "last": "the last page",
+        "number": "of the page, from 1",
+        "folder": "only in and below this folder; all where it is left out",
+        "words": "what a line has to contain, whatever its case",
+        "path": "of the file",
+        "lines": f"how many lines, at most {looking.MOST_LINES}",
+        "text": "all of the file's text",
+        "to": f"the last stage: {', '.join(STAGES)}",
+        "reason": "why no sound task can be made, in a sentence or two",
+    }
+    purposes: dict[Callable[..., Any], str] = {
+        read_pages: "Read the text of pages of the paper.",
+        look_at_page: "Look at a page of the paper as a picture: formulas, figures and tables.",
+        list_files: "List files of the repository with their sizes.",
+        search_files: "Find lines of the repository's files.",
+        read_file: "Read lines of a file of the repository.",
+        list_recipe: "List the files of the recipe so far.",
+        read_recipe: "Read a file of the recipe.",
+        write_recipe: "Write a file of the recipe, whole.",
+        remove_recipe: "Remove a file of the recipe.",
+        make: "Make the task from the recipe, in a sandbox; the answer says what does not hold. Each use is a round.",
+        give_up: "End the draft: this paper and repository make no sound task.",
+    }
+    return [_tool(function, purpose, about) for function, purpose in purposes.items()]
+
+
+def _tool(function: Callable[..., Any], purpose: str, about: dict[str, str]) -> Tool:
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    parameters = {name: about[name] for name in names}
+    return ToolDef(function, function.__name__, purpose, parameters, parallel=False).as_tool()
+
+
+def _begin(desk: Desk) -> list[ChatMessage]:
+    """Return the conversation so far, or its first two messages."""
+    if desk.messages.is_file():
+        return list(_HISTORY.validate_json(desk.messages.read_bytes()))
+    ranking = suggest_repository(desk.repository, desk.folder / "paper.json", SUGGESTED)
+    first = render(
+        "draft/begin.md.j2",
+        state=desk.state,
+        pages=len(desk.pages),
+        sections=sections(desk.pages),
+        suggestions=ranking.suggestions,
+        notes=ranking.notes,
+        files=looking.file_names(desk.repository, ""),
+        recipe=(desk.recipe / "recipe.yaml").read_text("utf-8"),
+    )
+    system = render(
+        "draft/system.md.j2", craft=craft(), fields=json.dumps(resources.schema("recipe")["$defs"])
+    )
+    return [ChatMessageSystem(content=system), ChatMessageUser(content=first)]
+
+
+def _keep(desk: Desk, messages: list[ChatMessage]) -> None:
+    files.write_bytes(desk.messages, _HISTORY.dump_json(messages, exclude_none=True))
+
+
+def _count(desk: Desk, output: ModelOutput) -> None:
+    if usage := output.usage:
+        desk.note(
+            tokens=desk.state.tokens + usage.total_tokens, cost=desk.state.cost + float(usage.total_cost or 0)
+        )
+
+
+def _silent(messages: Sequence[ChatMessage]) -> int:
+    """Return how many replies in a row, up to the last, use no tool."""
+    replies = [message for message in messages if isinstance(message, ChatMessageAssistant)]
+    used = [number for number, message in enumerate(replies) if message.tool_calls]
+    return len(replies) - 1 - (used[-1] if used else -1)
+
+
+def _shorten(messages: list[ChatMessage]) -> None:
+    """Shorten what tools answered before the last few; the model can ask for it again."""
+    answers = [message for message in messages if isinstance(message, ChatMessageTool)]
+    for message in answers[:-_RECENT]:
+        if len(message.text) > _SHORT or not isinstance(message.content, str):
+            message.content = f"{message.text[:_SHORT]}\n… (shortened: use the tool again)"

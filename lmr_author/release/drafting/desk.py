@@ -1,0 +1,226 @@
+"""The desk of one draft: a folder with the paper, the repository and the recipe so far, and how far it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+import yaml
+
+from lmr_author.core import files, paper, repo
+from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.paper.fetch import arxiv_id
+from lmr_author.core.repo import Address
+from lmr_author.core.task import Progress, Record
+from lmr_author.core.task.drafted import DRAFTED, Drafted
+from lmr_author.core.task.record import Count, Index, Seconds, Text
+from lmr_author.release.drafting.options import Budget, Request
+from lmr_author.release.recipes.recipe import RECIPE
+from lmr_author.release.recipes.stages import StandIns
+
+DESKS = ".drafts"
+"""Folder, beside the recipes, of drafts under way and of the models' logs."""
+STATE, MESSAGES = "state.json", "messages.json"
+Ending = Literal["", "sound", "gave-up", "refused", "silent", "limit", "error"]
+GOES_ON = ("limit", "error")
+"""Endings after which the same command goes on, with a larger budget or when the provider answers again."""
+WRITABLE = re.compile(
+    r"recipe\.yaml|ledger\.yaml|repository\.patch|[A-Za-z0-9_]+\.py|answers/[1-9]\d?/[A-Za-z0-9][\w.-]*\.py|data/[\w./-]+"
+)
+"""Files of a recipe that a model may write: not those in which a person accepts something."""
+MOST_CHARACTERS, MOST_FILES = 200_000, 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class State(Record):
+    """How far a draft is.
+
+    Attributes:
+        model: who drafts.
+        began: when.
+        id, name: of the recipe.
+        paper: the recipe's ``paper.source``.
+        repository: the recipe's ``repository.url``.
+        commit: the recipe's ``repository.commit``.
+        rounds: runs of ``make``.
+        tokens: all that were sent and received.
+        seconds: of work, whoever worked.
+        cost: in dollars, as far as the provider tells.
+        ending: how it ended; "" while it goes on.
+        detail: the model's or the provider's words about that, or the limit that was reached.
+    """
+
+    model: Text
+    began: Text
+    id: Index
+    name: Text
+    paper: Text
+    repository: Text
+    commit: Text
+    rounds: Count = 0
+    tokens: Count = 0
+    seconds: Seconds = 0.0
+    cost: Seconds = 0.0
+    ending: Ending = ""
+    detail: str = ""
+
+    def over(self, budget: Budget) -> str:
+        """Return the limit that is reached; "" for none."""
+        used = {
+            "rounds": (self.rounds, budget.rounds),
+            "tokens": (self.tokens, budget.tokens),
+            "minutes": (self.seconds / 60, budget.minutes),
+            "cost": (self.cost, budget.cost),
+        }
+        return next((name for name, (has, most) in used.items() if most is not None and has >= most), "")
+
+
+class Desk:
+    """A draft under way. What it changes is stored at once, so that a killed draft goes on where it was."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.state = State.read(folder / STATE)
+
+    @property
+    def recipe(self) -> Path:
+        return self.folder / "recipe"
+
+    @property
+    def repository(self) -> Path:
+        return self.folder / "repository"
+
+    @property
+    def pdf(self) -> Path:
+        return self.folder / "paper.pdf"
+
+    @property
+    def messages(self) -> Path:
+        """The conversation so far."""
+        return self.folder / MESSAGES
+
+    @property
+    def pages(self) -> dict[int, str]:
+        """The text of each page, from 1."""
+        return {int(number): text for number, text in files.read_json(self.folder / "paper.json").items()}
+
+    def stand_ins(self, given: StandIns) -> StandIns:
+        """Return stand-ins with the paper that lies here, so that it is fetched once."""
+        papers = {self.state.paper: str(self.pdf.absolute())}
+        return StandIns(given.clones, {**papers, **given.papers})
+
+    def note(self, **changes: object) -> None:
+        """Store a change of the state."""
+        self.state = replace(self.state, **changes)  # type: ignore[arg-type]
+        self.state.write(self.folder / STATE)
+
+    def end(self, ending: Ending, detail: str = "") -> None:
+        self.note(ending=ending, detail=" ".join(detail.split())[:500])
+
+    def write(self, path: str, text: str) -> str:
+        """Write a file of the recipe, and say so. Raises LmrError for another path, or for too much."""
+        if not WRITABLE.fullmatch(path):
+            raise LmrError(
+                f"{path!r} is no file that you may write",
+                "recipe.yaml, ledger.yaml, NAME.py, data/…, answers/NUMBER/NAME.py, repository.patch",
+            )
+        if len(text) > MOST_CHARACTERS or len(list(files.walk(self.recipe))) >= MOST_FILES:
+            raise LmrError(
+                f"{path}: too much", f"at most {MOST_FILES} files of {MOST_CHARACTERS} characters each"
+            )
+        files.write_text(files.inside(self.recipe, path), text)
+        return f"wrote {path}"
+
+    def remove(self, path: str) -> str:
+        """Remove a file of the recipe, and say so. Raises LmrError where there is none that may be removed."""
+        if not WRITABLE.fullmatch(path) or not files.is_file_inside(self.recipe, path):
+            raise LmrError(
+                f"the recipe has no file {path!r} that you may remove", "list_recipe has its files"
+            )
+        files.inside(self.recipe, path).unlink()
+        return f"removed {path}"
+
+
+def open_desk(
+    request: Request, model: str, out: Path, stand_ins: StandIns, number: int, say: Progress
+) -> Desk:
+    """Return the desk of a paper and its repository: the one that was begun, else a new one, whole or not at all.
+
+    Args:
+        number: of the recipe, where the draft is new.
+
+    Raises LmrError: paper or repository cannot be had, or another paper or model has a draft of this name.
+    """
+    address = Address.parse(request.repository)
+    name = address.folder_name
+    folder = out / DESKS / name
+    if folder.exists():
+        return _begun(folder, request, model)
+    if address.local:
+        hint = f"name its public address, with --clone URL={request.repository}"
+        raise UsageError(f"--repo {request.repository} is a folder of this machine", hint)
+    with files.staged_folder(folder) as staging:
+        say(f"{name}: fetching the paper")
+        fetched = paper.fetch(stand_ins.papers.get(request.paper, request.paper), staging / "paper.pdf")
+        read = paper.extract(fetched.path)
+        files.write_json(staging / "paper.json", read.to_json())
+        say(f"{name}: cloning the repository")
+        source = stand_ins.clones.get(request.repository, request.repository)
+        clone = repo.clone(source, request.commit or None, staging / "repository")
+        is_file = "://" not in request.paper and not arxiv_id(request.paper)
+        by_address = arxiv_id(request.paper) or request.paper
+        state = State(
+            model=model,
+            began=datetime.now(UTC).isoformat(timespec="seconds"),
+            id=number,
+            name=name,
+            paper=(read.arxiv_id or "paper.pdf") if is_file else by_address,
+            repository=request.repository,
+            commit=clone.commit,
+        )
+        state.write(staging / STATE)
+        _begin_recipe(staging, state, read, fetched.title or read.title, fetched.year or read.year)
+    return Desk(folder)
+
+
+def _begun(folder: Path, request: Request, model: str) -> Desk:
+    desk = Desk(folder)
+    if desk.state.repository != request.repository:
+        raise LmrError(
+            f"{folder} is a draft of {desk.state.repository}", "take another --out, or remove that folder"
+        )
+    if desk.state.model != model:
+        hint = f"go on with --model {desk.state.model}, or remove that folder to begin anew"
+        raise LmrError(f"{folder} was begun by {desk.state.model}", hint)
+    if desk.state.ending in GOES_ON:
+        desk.note(ending="", detail="")
+    return desk
+
+
+def _begin_recipe(folder: Path, state: State, read: paper.Paper, title: str, year: int | None) -> None:
+    """Write the recipe as far as it is given: paper, repository, number, name, and who drafts it."""
+    about: dict[str, object] = {"source": state.paper, "title": title, "authors": ", ".join(read.authors)}
+    about |= {"year": year} if year else {}
+    if state.paper == "paper.pdf":
+        files.write_bytes(folder / "recipe" / "paper.pdf", (folder / "paper.pdf").read_bytes())
+    recipe = {
+        "id": state.id,
+        "name": state.name,
+        "paper": {key: value for key, value in about.items() if value},
+        "repository": {"url": state.repository, "commit": state.commit},
+    }
+    text = yaml.safe_dump(recipe, sort_keys=False, allow_unicode=True, width=110)
+    files.write_text(folder / "recipe" / RECIPE, text)
+    Drafted(model=state.model, date=state.began).write(folder / "recipe" / DRAFTED)
+
+
+def free_numbers(out: Path, many: int) -> Sequence[int]:
+    """Return numbers that no recipe or draft in a folder has."""
+    taken = {int(match[0]) for path in out.glob("*") if (match := re.match(r"\d+(?=-)", path.name))}
+    taken |= {state.id for path in out.glob(f"{DESKS}/*/{STATE}") if (state := State.read_if_valid(path))}
+    first = max(taken, default=0) + 1
+    return range(first, first + many)

@@ -1,0 +1,75 @@
+"""A round of a draft: ``make`` runs on the recipe so far, and answers with facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import CATEGORIES
+from lmr_author.release.drafting.desk import Desk
+from lmr_author.release.export.output import render
+from lmr_author.release.recipes.make import MakeOptions
+from lmr_author.release.recipes.recipe import Folder, TargetPart, read
+from lmr_author.release.recipes.results import to_json
+from lmr_author.release.recipes.side_by_side import in_a_process
+
+FEWEST = {"misreading": ("failed", 6), "rewrite": ("passed", 2)}
+"""Kind of answer → its verdict, and how many there have to be for each target."""
+
+
+def craft() -> str:
+    """Return what makes a good task, as a drafting model and an agent with a command line are told."""
+    fewest = {kind: many for kind, (_, many) in FEWEST.items()}
+    return render("draft/craft.md.j2", categories=CATEGORIES, fewest=fewest)
+
+
+def make_round(desk: Desk, options: MakeOptions) -> dict[str, Any]:
+    """Make the recipe as far as ``options.to`` says, and return what came of it, as ``make --format json`` has it.
+
+    ``still_missing`` is what a draft needs beside what ``make`` demands. The draft ends where nothing is missing and
+    the task is sound.
+    """
+    desk.note(rounds=desk.state.rounds + 1)
+    try:
+        folder = read(desk.recipe)
+    except LmrError as error:
+        return {"state": "not made", "error": {"message": error.message, "hint": error.hint}}
+    if changed := list(_changed(desk, folder)):
+        return {
+            "state": "not made",
+            "error": {"message": "fields that are given were changed", "fields": changed},
+        }
+    row = in_a_process(folder, options)
+    missing = list(_missing(folder))
+    if row.sound and not missing:
+        desk.end("sound")
+    return {**to_json(row), "still_missing": missing}
+
+
+def _changed(desk: Desk, folder: Folder) -> Iterator[dict[str, object]]:
+    """Yield the fields that are not as they were given, each with its value."""
+    recipe, given = folder.recipe, desk.state
+    for field, has, value in (
+        ("id", recipe.id, given.id),
+        ("name", recipe.name, given.name),
+        ("paper.source", recipe.paper.source, given.paper),
+        ("repository.url", recipe.repository.url, given.repository),
+        ("repository.commit", recipe.repository.commit, given.commit),
+        ("repository.files", recipe.repository.files, ""),
+        ("left_out", recipe.left_out, ""),
+    ):
+        if has != value:
+            yield {"field": field, "value": value}
+
+
+def _missing(folder: Folder) -> Iterator[str]:
+    for index, target in enumerate(folder.recipe.targets, 1):
+        for kind, (outcome, fewest) in FEWEST.items():
+            has = _count(target, kind, outcome)
+            if has < fewest:
+                yield f"target {index} has {has} answers of kind {kind} with outcome {outcome}, and needs {fewest}"
+
+
+def _count(target: TargetPart, kind: str, outcome: str) -> int:
+    return sum(answer.kind == kind and answer.outcome == outcome for answer in target.expected.values())
