@@ -13,7 +13,7 @@ from multiprocessing import get_context
 from lmr_author.core import processes
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Progress
-from lmr_author.release.recipes.make import MakeOptions, Row, make_one
+from lmr_author.release.recipes.make import MakeOptions, Problem, Row, make_one
 from lmr_author.release.recipes.recipe import Folder
 from lmr_author.runtime import cluster
 
@@ -39,7 +39,7 @@ def _in_a_process(folder: Folder, options: MakeOptions) -> Row:
         except BrokenProcessPool:
             problem = "its process ended before it was made, as when memory is short"
             hint = "run the same command again, with fewer --jobs"
-            return Row(folder.path, folder.task, problem=problem, hint=hint)
+            return Row(folder.path, folder.task, folder, error=Problem(problem, hint))
 
 
 def _begin_worker() -> None:
@@ -62,7 +62,7 @@ def make_on_cluster(folders: Sequence[Folder], options: MakeOptions, address: st
     work = partial(_make_there, replace(options, where=options.where.absolute))
     for folder, row in cluster.spread(address, work, absolute, gpus=bool(options.where.gpus)):
         if isinstance(row, LmrError):
-            row = Row(folder.path, folder.task, problem=row.message, hint=row.hint)
+            row = Row(folder.path, folder.task, folder, error=Problem.of(row))
         yield replace(row, path=paths[folder.path])
 
 
