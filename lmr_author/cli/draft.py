@@ -27,7 +27,7 @@ ENDINGS = {
     "refused": "the model refused to answer: {detail}",
     "silent": "the model went on without using its tools: {detail}",
     "limit": "the limit of {detail} is reached; with a larger --{detail} the same command goes on",
-    "error": "the model could not be asked: {detail}; the same command goes on",
+    "error": "it stopped: {detail}. The same command goes on",
 }
 """How a draft ended → a sentence."""
 _LIST_HINT = "each line has a paper, the repository's address and, if you like, a commit; # begins a remark"

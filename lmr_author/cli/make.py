@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,6 +21,18 @@ if TYPE_CHECKING:
     from lmr_author.release.recipes.make import MakeOptions, Row
     from lmr_author.release.recipes.recipe import Folder
     from lmr_author.runtime.environment.where import Where
+
+
+class Stage(StrEnum):
+    """A stage to stop after."""
+
+    source = "source"
+    environment = "environment"
+    mask = "mask"
+    record = "record"
+    validate = "validate"
+    evaluate = "evaluate"
+    answers = "answers"
 
 
 def make(
@@ -40,6 +53,7 @@ def make(
     check: Annotated[
         bool, Option("--check", help="Only say which tasks no longer equal their recipe.")
     ] = False,
+    to: Annotated[Stage, Option(help="Stop after this stage.")] = Stage.answers,
     jobs: Annotated[int, Option("--jobs", "-j", min=1, max=64, help="Recipes made side by side.")] = 1,
     scheduler: Annotated[
         str, Option(help="Make them on a Dask cluster that shares these folders, as tcp://host:8786.")
@@ -69,7 +83,7 @@ def make(
 
     folders, broken = select(recipes, names or [])
     stand_ins = StandIns(pairs("--clone", clone or ()), pairs("--paper", paper or ()))
-    options = MakeOptions(out.absolute(), where, stand_ins, force)
+    options = MakeOptions(out.absolute(), where, stand_ins, force, to.value)
     rows = list(broken)
     if check:
         rows += [check_one(folder, options) for folder in folders]
@@ -80,11 +94,11 @@ def make(
     if output is Format.text and any_sound:
         ui.then("status", out)
     if results is not None:
-        write_markdown(results, rows, folders)
+        write_markdown(results, rows)
         ui.say(f"wrote {results}")
     if html is not None and any_sound:
         _write_page(out, html)
-    return EXIT_CLEAN if all(row.sound or row.left_out for row in rows) else EXIT_FINDINGS
+    return EXIT_CLEAN if all(row.sound or row.made_to or row.left_out for row in rows) else EXIT_FINDINGS
 
 
 def _write_recipe(place: Path, out: Path | None) -> int:
@@ -124,7 +138,8 @@ def _make(folders: Sequence[Folder], options: MakeOptions, jobs: int, scheduler:
 
 
 def _show(rows: Sequence[Row], *, as_json: bool, check: bool) -> None:
-    from lmr_author.release.recipes.results import HEADER, cells, summary, to_json
+    from lmr_author.release.recipes.facts import to_json
+    from lmr_author.release.recipes.results import HEADER, cells, hint, problem, summary
 
     counts = summary(rows)
     if as_json:
@@ -134,10 +149,10 @@ def _show(rows: Sequence[Row], *, as_json: bool, check: bool) -> None:
         ui.columns_of([HEADER, *map(cells, rows)])
     for row in rows:
         if row.left_out:
-            ui.say(f"{row.task}: {row.problem}", "left out:", "dim", stderr=False)
-        elif row.problem:
-            ui.say(row.problem, f"{row.task}:", "bold red", stderr=False)
-            ui.hint(row.hint, indent=2, stderr=False)
+            ui.say(f"{row.task}: {row.left_out}", "left out:", "dim", stderr=False)
+        elif text := problem(row):
+            ui.say(text, f"{row.task}:", "bold red", stderr=False)
+            ui.hint(hint(row), indent=2, stderr=False)
     states = ", ".join(f"{number} {state}" for state, number in counts.items())
     meaning = " (sound: the task equals its recipe, and is proven)" if check else ""
     ui.say(f"{counted(len(rows), 'recipe')}: {states}{meaning}", stderr=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -25,7 +25,7 @@ from lmr_author.core.texts import counted, listed, shortened, size_text
 
 if TYPE_CHECKING:
     from lmr_author.authoring.recording.record import RecordResult
-    from lmr_author.authoring.recording.run import RecordedCall
+    from lmr_author.core.errors import Hint
     from lmr_author.core.task import Task
     from lmr_author.core.task.recording import Case
     from lmr_author.runtime.environment.where import Where
@@ -122,10 +122,14 @@ def record(
 
     with ui.progress("recording") as progress:
         result = record_calls(
-            folder, target, options, Path.cwd(), progress, tell=ui.say, where=where, force=force
+            folder, target, options, Path.cwd(), progress, tell=_tell, where=where, force=force
         )
     show(result, where, task)
     return 0
+
+
+def _tell(note: Hint) -> None:
+    ui.say(str(note))
 
 
 def _draft(folder: Task, target: str | None, path: Path, task: Path | None, *, force: bool) -> int:
@@ -146,6 +150,8 @@ def _draft(folder: Task, target: str | None, path: Path, task: Path | None, *, f
 
 def show(result: RecordResult, where: Where, task: Path | None) -> None:
     """Print what was recorded, what it covers, and the next command, which runs where the recording ran."""
+    from lmr_author.authoring.recording.notes import notes
+
     recording = result.recording
     generated = sum(bool(case.made_of) for case in recording.cases)
     calls = f"{len(recording.cases) - generated} of {recording.calls} calls"
@@ -154,8 +160,8 @@ def show(result: RecordResult, where: Where, task: Path | None) -> None:
     room = screen.width - 2 if screen.is_terminal else WIDE
     for line in case_lines(recording.cases):
         ui.say(shortened(line, room), indent=2)
-    for text in (*not_stored(recording.cases), *lost_calls(result), *_remarks(result)):
-        ui.note(text, indent=2)
+    for note in notes(result):
+        ui.note(str(note), indent=2)
     _show_mutants(result)
     for name in result.removed:
         ui.say(f"kept the old {name} in authoring/removed/", indent=2)
@@ -187,99 +193,6 @@ def case_lines(cases: Sequence[Case]) -> Iterator[str]:
     if len(cases) > MOST_CASES:
         more, size = len(cases) - MOST_CASES, sum(case.bytes for case in cases)
         yield f"and {more} more that differ from these; {len(cases)} cases, {size_text(size)} in all"
-
-
-def _remarks(result: RecordResult) -> Iterator[str]:
-    from lmr_author.authoring.recording.failed import last_error
-
-    recording, selected, run = result.recording, result.selected, result.recorded.result
-    goal = recording.target.goal_file
-    for effect in result.uncompared:
-        yield f"not compared: {effect.text}; {effect.advice}"
-    yield from selected.fragile[:MOST]
-    if result.not_kept:
-        yield (
-            f"executed only by calls that are not among the cases: {lines(result.not_kept)} of {goal}; "
-            "make these calls storable and reproducible, or raise --cases"
-        )
-    if result.missed:
-        before = " before the command was stopped" if run.timed_out else ""
-        yield f"never executed{before}: {lines(result.missed)} of {goal}; use inputs that reach them"
-    if never := ", ".join(map(str, result.never_false)):
-        yield f"never false: the condition on line {never}; use inputs for which it is false"
-    yield from _tolerances(selected.calls)
-    yield from (f"{part.in_words}; reviewers are asked why" for part in result.weak)
-    if all(case.outcome == "raised" for case in recording.cases):
-        yield (
-            "the golden raises in every case, which proves little: call it with valid arguments"
-            " (a JSON file has no tensors)"
-        )
-    if run.exit_code != 0:
-        reason = f": {last_error(run)}" if run.stdout or run.stderr else ""
-        yield f"the command itself ended with exit code {run.exit_code}{reason}"
-
-
-def lost_calls(result: RecordResult) -> list[str]:
-    """Return a line for each reason for which calls did not become cases."""
-    reasons: dict[str, list[int]] = {}
-    for rejected in result.selected.rejected:
-        reasons.setdefault(rejected.reason, []).append(rejected.call.number)
-    shown = []
-    for reason, numbers in reasons.items():
-        calls, were = ("calls", "were") if len(numbers) > 1 else ("call", "was")
-        shown.append(
-            f"{calls} {listed(list(map(str, numbers)), MOST)} {were} rejected: {shortened(reason, 200)}"
-        )
-    kinds = {"too_large": "too large to store", "misfit": "against the signature"}
-    for lost in result.recorded.summary.not_stored:
-        why = kinds.get(lost.kind, "impossible to store")
-        text = f"lost: {counted(lost.count, 'call')}, {why} ({shortened(lost.reason, 200)})"
-        shown.append(text + ui.framed(": ", lost.advice))
-    if result.recorded.result.timed_out:
-        shown.append("the command was stopped at its time limit (--timeout): later calls are missing")
-    return shown
-
-
-def lines(blocks: Sequence[tuple[int, int]]) -> str:
-    """Return ranges of lines as text: ``line 7`` or ``lines 7, 12-15``."""
-    shown = [str(first) if first == last else f"{first}-{last}" for first, last in blocks]
-    return f"line{'s' if len(shown) > 1 or '-' in shown[0] else ''} {', '.join(shown)}"
-
-
-def not_stored(cases: Sequence[Case]) -> list[str]:
-    """Return a line for each part of an object that was left out, and one about the fixtures that would build it."""
-    from lmr_author.authoring.recording.checkers import fixture_drafts
-    from lmr_author.runtime.probe.outcome import as_written
-
-    parts: dict[tuple[str, str], list[str]] = {}
-    for case in cases:
-        for omitted in case.omitted:
-            part = as_written(str(omitted.get("path"))), str(omitted.get("type"))
-            parts.setdefault(part, []).append(case.name)
-    notes = []
-    for (path, kind), names in list(parts.items())[:MOST]:
-        where = "" if len(names) == len(cases) else f" in {', '.join(names)}"
-        notes.append(f"not stored{where}: {path} ({kind})")
-    if len(parts) > MOST:
-        notes.append(f"and {len(parts) - MOST} more parts; recording.json lists them")
-    if drafts := fixture_drafts(path for path, _ in parts):
-        notes.append(
-            "if the function needs it, define a fixture that builds it in unit_test/fixtures.py in the repository: "
-            + ", ".join(f"`{draft}`" for draft in drafts[:MOST])
-        )
-    return notes
-
-
-def _tolerances(calls: Iterable[RecordedCall]) -> Iterator[str]:
-    from lmr_author.authoring.recording.tolerance import WIDENED
-
-    checkers = [pair for call in calls for pair in call.checkers.items()]
-    wide = {path: checker for path, checker in checkers if checker.get("reason") in WIDENED}
-    for path, checker in list(wide.items())[:MOST]:
-        tolerance = f"rtol {checker['rtol']:.2g}, atol {checker['atol']:.2g}"
-        yield f"{path} is compared with {tolerance}: {checker['reason']}"
-    if len(wide) > MOST:
-        yield f"and {len(wide) - MOST} more parts; CASES in the unit test lists all"
 
 
 def _show_mutants(result: RecordResult) -> None:

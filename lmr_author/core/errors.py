@@ -8,6 +8,9 @@ that turns them into an exit code.
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 EXIT_CLEAN = 0
@@ -16,6 +19,47 @@ EXIT_USAGE = 2
 EXIT_ERROR = 3
 EXIT_BUG = 4
 EXIT_INTERRUPTED = 130
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting that would help: an option of a command, and a field of a recipe.
+
+    Attributes:
+        option: the option, as ``--with``; ``--`` stands for the command that is recorded.
+        values: values to give it; empty where a person has to choose.
+        typed: the whole command for a terminal, where that is more than the option.
+    """
+
+    option: str
+    values: tuple[str, ...] = ()
+    typed: str = ""
+
+    def __str__(self) -> str:
+        return self.typed or " ".join([self.option, *map(shlex.quote, self.values)])
+
+
+@dataclass(frozen=True)
+class Hint:
+    """What to do, as data.
+
+    Attributes:
+        text: in words; ``{0}``, ``{1}`` stand for the settings.
+        settings: those that would help; the first one is what has to change.
+    """
+
+    text: str
+    settings: tuple[Setting, ...] = ()
+
+    def __str__(self) -> str:
+        return self.in_words(str)
+
+    def in_words(self, name: Callable[[Setting], str]) -> str:
+        """Return the text with each setting as somebody knows it."""
+        text = self.text
+        for number, setting in enumerate(self.settings):
+            text = text.replace(f"{{{number}}}", name(setting))
+        return text
 
 
 class LmrError(Exception):
@@ -28,10 +72,15 @@ class LmrError(Exception):
 
     exit_code = EXIT_ERROR
 
-    def __init__(self, message: str, hint: str = "") -> None:
+    def __init__(self, message: str, hint: str | Hint = "") -> None:
         super().__init__(message)
         self.message = message
-        self.hint = hint
+        self.advice = hint if isinstance(hint, Hint) else Hint(hint)
+
+    @property
+    def hint(self) -> str:
+        """What to do, for a terminal."""
+        return str(self.advice)
 
 
 class UsageError(LmrError):

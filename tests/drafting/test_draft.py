@@ -186,7 +186,7 @@ def test_a_model_drafts_a_sound_task(place: Path) -> None:
         ([{"text": "Let me think."}] * 3, (), "went on without using its tools: Let me think.", 3),
         ([calls(("make", {}))] * 2, ("--rounds", "1"), "the limit of rounds is reached", 1),
         ([calls(("list_files", {}))] * 3, ("--tokens", "1500"), "the limit of tokens is reached", 2),
-        ([{"status": 401}], (), "the model could not be asked: AuthenticationError", 1),
+        ([{"status": 401}], (), "it stopped: AuthenticationError", 1),
     ],
     ids=["gives up", "refuses", "silent", "rounds", "tokens", "no key"],
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -50,7 +49,7 @@ NEWER = (
 
 def told(said: str, *, in_image: bool = False, python: Path | None = None) -> str:
     """The explanation of a traceback that ends in these lines."""
-    return explain_command(TRACE + said, in_image=in_image, python=python)
+    return str(explain_command(TRACE + said, in_image=in_image, python=python))
 
 
 @pytest.mark.parametrize(
@@ -87,12 +86,17 @@ def test_a_cause_and_what_repairs_it(said: str, cause: str, image: str, own: str
 def test_the_command_that_repairs_an_environment_asks_for_everything_again(
     said: str, made_by: list[str], command: str
 ) -> None:
-    told = explain_command(TRACE + said, in_image=False, python=None, made_by=made_by)
+    told = str(explain_command(TRACE + said, in_image=False, python=None, made_by=made_by))
     assert f"`lmr-author env local {command}" in told
 
 
 def test_what_is_locked_is_not_locked_again() -> None:
-    told = partial(explain_command, TRACE + YAML, lock="pyyaml==6.0.1\n", made_by=["--python=3.11"])
+    def told(*, in_image: bool, python: Path | None) -> str:
+        hint = explain_command(
+            TRACE + YAML, lock="pyyaml==6.0.1\n", made_by=["--python=3.11"], in_image=in_image, python=python
+        )
+        return str(hint)
+
     assert told(in_image=False, python=None).endswith(
         "requirements.lock has it: `lmr-author env local --python=3.11`"
     )
@@ -119,7 +123,7 @@ def test_what_is_locked_is_not_locked_again() -> None:
 )
 @pytest.mark.parametrize("in_image", [True, False])
 def test_what_is_not_the_environments_fault(text: str, in_image: bool) -> None:
-    assert explain_command(text, in_image=in_image, python=None) == ""
+    assert explain_command(text, in_image=in_image, python=None).text == ""
 
 
 def test_the_chain_that_led_to_the_last_exception_counts() -> None:
@@ -157,5 +161,5 @@ def test_the_remedy_repeats_the_locks_options_and_knows_its_versions(
 def test_a_module_that_an_installed_package_lacks_asks_for_another_version(
     module: str, lock: str, command: str
 ) -> None:
-    said = explain_command(f"{TRACE}No module named '{module}'", in_image=True, python=None, lock=lock)
+    said = str(explain_command(f"{TRACE}No module named '{module}'", in_image=True, python=None, lock=lock))
     assert command in said and "though requirements.lock has it" not in said

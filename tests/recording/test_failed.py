@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from lmr_author.authoring.recording.failed import advice_about, last_error
+from lmr_author.core.errors import Hint
 from lmr_author.runtime.sandbox.base import ExecResult
 from tests.support import write_files
 
@@ -62,10 +63,10 @@ ADVICE: list[tuple[str, list[str], dict[str, Any], str]] = [
     (MINE, ["fast/__init__.py", "fast/mine/__init__.py"], {}, "mine is not installed"),
     (MINE, ["tests/ops/mine/test_a.py"], {}, "mine is not installed"),
     (MINE, [], {"in_image": True}, "mine is not installed in the image: `lmr-author env lock --with"),
-    (MINE, [], {"explain": "why: {}".format}, f"why: {MINE}"),
+    (MINE, [], {"explain": lambda text: Hint(f"why: {text}")}, f"why: {MINE}"),
     (MINE, ["mine.py"], {"explain": "wrong".format}, "run the command as the repository does"),
     ("AttributeError: module 'mine' has no x", ["mine.py"], {"explain": "wrong".format}, "correct the driver"),
-    (LIBRARY, [], {"explain": "why: {}".format}, f"why: {LIBRARY}"),
+    (LIBRARY, [], {"explain": lambda text: Hint(f"why: {text}")}, f"why: {LIBRARY}"),
     (LIBRARY, [], {"in_image": True}, "or the image (`lmr-author env build` says what it lacks)"),
     ("OSError: no data", [], {}, "or its environment (`lmr-author env local` makes one"),
     ("Traceback\nno weights in data/\nOSError: gone\n", [], {}, "it said: no weights in data/"),
@@ -79,12 +80,12 @@ def test_advice_about_a_command_that_failed(
     said: str, files: list[str], options: dict[str, Any], advice: str, tmp_path: Path
 ) -> None:
     write_files(tmp_path, dict.fromkeys(files, ""))
-    assert advice in advice_about(tmp_path, result(said), **options)
+    assert advice in str(advice_about(tmp_path, result(said), **options))
 
 
 def test_a_command_that_died_is_explained_by_its_signal(tmp_path: Path) -> None:
     died = ExecResult(-11, b"", b"", 0.1)
-    assert advice_about(tmp_path, died, explain=str) == "died of signal 11"
+    assert advice_about(tmp_path, died, explain=Hint).text == "died of signal 11"
 
 
 def result(stderr: str) -> ExecResult:

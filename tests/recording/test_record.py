@@ -11,13 +11,14 @@ import pytest
 
 from lmr_author.authoring.masking import MaskOptions, mask
 from lmr_author.authoring.recording import job
+from lmr_author.authoring.recording.notes import lost_calls
 from lmr_author.authoring.recording.record import (
     NO_GRADIENTS,
     OFFER_GRADIENTS,
     EffectKind,
     RecordResult,
 )
-from lmr_author.cli.record import case_lines, lost_calls
+from lmr_author.cli.record import case_lines
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Task
 from lmr_author.core.task.evaluation import mutation_score
@@ -66,7 +67,15 @@ def recorded_from(
     mask(task, MaskOptions((target,)), task.root)
     shown: list[str] = []
     command = (*words, "python", "driver.py")
-    return recorded(task, target, *command, here=tmp_path, where=HERE, tell=shown.append, **options), shown  # type: ignore[arg-type]
+    return recorded(
+        task,
+        target,
+        *command,
+        here=tmp_path,
+        where=HERE,
+        tell=lambda note: shown.append(str(note)),
+        **options,
+    ), shown  # type: ignore[arg-type]
 
 
 def passes(tmp_path: Path, file: str, text: str) -> bool:
@@ -108,7 +117,7 @@ def test_record_and_evaluate_show_the_same_figure(tmp_path: Path) -> None:
 def test_calls_that_are_lost_are_listed_and_their_lines_were_executed(tmp_path: Path) -> None:
     result, _ = recorded_from(tmp_path, {"pkg/sizes.py": SIZES}, "pkg/sizes.py::size", MIXED)
 
-    misfit, unstorable, too_large = sorted(lost_calls(result))
+    misfit, unstorable, too_large = sorted(map(str, lost_calls(result)))
     assert too_large.startswith("lost: 1 call, too large to store (x[0]: ") and "slice the batch" in too_large
     assert unstorable.startswith("lost: 1 call, impossible to store (x is a _thread.lock: ")
     assert misfit.startswith("lost: 1 call, against the signature (missing a required argument: 'x')")
@@ -370,7 +379,7 @@ def test_a_case_that_lacks_what_the_function_names_is_none(tmp_path: Path) -> No
     )
     result, _ = recorded_from(tmp_path, {"layer.py": LAYER}, "layer.py::Layer.forward", driver)
     assert [case.call for case in of_driver(result)] == [2, 3]
-    (lost,) = lost_calls(result)
+    (lost,) = map(str, lost_calls(result))
     assert "self.drop (function) could not be stored, and the function names it" in lost
     assert "`def drop(): return ...`" in lost
 
@@ -420,13 +429,13 @@ def test_gradients_are_compared_where_asked_and_where_the_golden_detaches(
     files = {"loss.py": f"def loss(x):\n    return (x * x{change}).sum()\n"}
     result, shown = recorded_from(tmp_path, files, "loss.py::loss", driver, **options)
     assert all(("@gradients['x']" in case.checkers) == compared for case in result.recording.cases)
-    assert (OFFER_GRADIENTS in shown) != compared and NO_GRADIENTS not in shown
+    assert (str(OFFER_GRADIENTS) in shown) != compared and str(NO_GRADIENTS) not in shown
 
 
 def test_gradients_that_no_case_has_are_mentioned(tmp_path: Path) -> None:
     files, driver = {"one.py": "def one(x):\n    return x + 1\n"}, "import one\none.one(1.0)\n"
     result, shown = recorded_from(tmp_path, files, "one.py::one", driver, gradients=True)
-    assert NO_GRADIENTS in shown
+    assert str(NO_GRADIENTS) in shown
     assert next(case_lines(result.recording.cases)).endswith("B: x=1.0"), (
         "a case that is alone has its arguments"
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.cli.record import _remarks
+from lmr_author.authoring.recording.notes import remarks
 from tests.recording.test_record import passes, recorded_from
 
 pytestmark = pytest.mark.bwrap
@@ -74,7 +74,7 @@ def test_grad_of_parameters_is_left_out_and_named(in_place: bool | None, tmp_pat
 @pytest.mark.torch
 def test_grad_is_compared_where_it_is_what_the_golden_is_for(tmp_path: Path) -> None:
     result, _ = recorded_from(tmp_path, {"clip.py": CLIP}, "clip.py::clip", CLIP_DRIVER)
-    assert not [line for line in _remarks(result) if ".grad" in line]
+    assert not [note for note in remarks(result) if ".grad" in note.text]
     assert passes(tmp_path, "clip.py", CLIP)
     for wrong in ("p.grad.clamp_(-limit)", "pass", "p.grad.clamp_(-limit, limit * 1.01)"):
         assert not passes(tmp_path, "clip.py", CLIP.replace("p.grad.clamp_(-limit, limit)", wrong)), wrong
@@ -97,5 +97,5 @@ MEAN_DRIVER = "from mean import mean\nmean([1.5, 2.5])\nmean([0.5, 4.0, 8.5])\n"
 )
 def test_a_check_that_shows_little_is_noted(check: str, note: str, tmp_path: Path) -> None:
     result, _ = recorded_from(tmp_path, {"mean.py": MEAN}, "mean.py::mean", MEAN_DRIVER, checks=(check,))
-    asked = [line for line in _remarks(result) if "reviewers are asked why" in line]
+    asked = [note.text for note in remarks(result) if "reviewers are asked why" in note.text]
     assert asked == ([f"{note}; reviewers are asked why"] if note else [])

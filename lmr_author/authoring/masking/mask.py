@@ -18,7 +18,7 @@ from lmr_author.authoring.masking.locate import Chosen, Selection, means, select
 from lmr_author.authoring.masking.look_alikes import LookAlike
 from lmr_author.authoring.suggesting import sections
 from lmr_author.core import code, files
-from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.errors import Hint, LmrError, Setting, UsageError
 from lmr_author.core.locks import changes_task
 from lmr_author.core.task import (
     Implementation,
@@ -175,8 +175,8 @@ def check(options: MaskOptions, selection: Selection) -> None:
         for path in described.retrieval or ():
             if not files.inside(selection.repository, path).is_file():
                 raise UsageError(
-                    f"--retrieval {path}: no such file in {selection.repository.name}/",
-                    "paths are relative to it",
+                    f"{path}: no such file in {selection.repository.name}/",
+                    Hint("paths of {0} are relative to it", (Setting("--retrieval"),)),
                 )
 
 

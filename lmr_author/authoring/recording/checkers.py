@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author.core import code, files
-from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.errors import Hint, LmrError, Setting, UsageError
 from lmr_author.core.task.recording import FIXTURE_FILES, FIXTURES
 from lmr_author.runtime.probe.calling import CLOSURE, GLOBAL, GRAD
 from lmr_author.runtime.probe.compare import CHOSEN, DEFAULT, GRADS
@@ -88,14 +88,16 @@ def with_chosen(
     for path in checks:
         if path not in paths:
             named = ", ".join(sorted(part for part in paths if part and not part.startswith("@"))[:12])
-            raise LmrError(f"the outcome has no part {path}", f"it has: {named}")
+            hint = Hint(f"it has: {named}", (Setting("--check"),))
+            raise LmrError(f"the outcome has no part {path}", hint)
     chosen: dict[str, dict[str, Any]] = {name: {"kind": "ignore", "reason": BY_THE_WAY} for name in ignored}
     if not grads and any(node["$"] == "tensor" for _, node in nodes(expected.tree)):
         chosen[GRADS] = {"kind": "ignore", "reason": WORKING_MEMORY}
     chosen |= {path: {**checker, "reason": CHOSEN} for path, checker in checks.items()}
     ignores_value = chosen.get("value", {}).get("kind") == "ignore"
     if ignores_value and all(not path or "@" in path or path.startswith("value") for path in paths):
-        raise LmrError("nothing that the function returns would be checked", "leave out --check value=ignore")
+        hint = Hint("leave out {0}", (Setting("--check", (), "--check value=ignore"),))
+        raise LmrError("nothing that the function returns would be checked", hint)
 
     # Items that are compared in any order keep their own checkers.
     replacing = [path for path, checker in chosen.items() if checker["kind"] != "set"]

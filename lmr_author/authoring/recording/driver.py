@@ -15,7 +15,7 @@ from pathlib import Path
 
 from lmr_author.authoring.recording.options import RecordOptions
 from lmr_author.core import code, files
-from lmr_author.core.errors import UsageError
+from lmr_author.core.errors import Hint, Setting, UsageError
 from lmr_author.core.task import UNIT_TEST, Implementation, Task
 from lmr_author.runtime.replay.staging import PROBE_ROOT, copy_fixtures
 from lmr_author.runtime.sandbox.base import Mount
@@ -162,7 +162,9 @@ def _find_script(script: str, repository: Path, here: Path) -> tuple[str, str, t
     if folder is None:
         raise UsageError(
             f"there is no script {script!r} in {repository.name}/ or in {here}",
-            "a script is taken from the repository first, then from the current folder",
+            Hint(
+                "a script is taken from the repository first, then from the current folder", (Setting("--"),)
+            ),
         )
     resolved, root = (folder / script).resolve(), repository.resolve()
     if resolved.is_relative_to(root):
@@ -200,7 +202,13 @@ def _tests_of(implementation: Implementation, repository: Path) -> list[str]:
     if not tests:
         raise UsageError(
             f"{repository.name}/ has no tests (test_*.py, *_test.py)",
-            'drive the function yourself: -- python driver.py, or --from-example "f(…)"',
+            Hint(
+                "drive the function yourself: {0}, or {1}",
+                (
+                    Setting("--", (), "-- python driver.py"),
+                    Setting("--from-example", (), '--from-example "f(…)"'),
+                ),
+            ),
         )
     parts = implementation.qualname.split(".")
     # Nobody calls `forward` or `__init__` by its name: the class is what a test names.

@@ -6,12 +6,15 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from lmr_author.core.errors import Hint, Setting
 from lmr_author.core.task import UNIT_TEST
 from lmr_author.runtime.environment.packages import distribution
 from lmr_author.runtime.sandbox.base import ExecResult
 
-Explain = Callable[[str], str]
-"""Output of a command → the fault of its environment, with the repair; "" for another error."""
+Explain = Callable[[str], Hint]
+"""Output of a command → the fault of its environment, with the repair; an empty hint for another error."""
+NO_FAULT = Hint("")
+COMMAND = Setting("--")
 
 _EXCEPTION = re.compile(r"((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit)(?::.*)?)$")
 """A line that names an exception."""
@@ -36,8 +39,8 @@ def last_error(result: ExecResult) -> str:
 
 
 def advice_about(
-    tree: Path, result: ExecResult, in_image: bool = False, explain: Explain = lambda text: ""
-) -> str:
+    tree: Path, result: ExecResult, in_image: bool = False, explain: Explain = lambda text: NO_FAULT
+) -> Hint:
     """Return how to repair a command that failed: the source of what it lacks, else the output before its error.
 
     Args:
@@ -53,7 +56,8 @@ def advice_about(
     if folder is not None:
         return _path_advice(module, folder) if is_missing else _driver_advice(lines, in_image)
     died = f"died of signal {-result.exit_code}" if result.exit_code < 0 else ""
-    if explained := explain(died or "\n".join(lines)):
+    explained = explain(died or "\n".join(lines))
+    if explained.text:
         return explained
     return _install_advice(module, in_image) if is_missing else _driver_advice(lines, in_image)
 
@@ -73,35 +77,39 @@ def _folder_of(tree: Path, name: str) -> str | None:
     return min(folders, key=lambda folder: (len(folder.parts), folder)).as_posix() if folders else None
 
 
-def _path_advice(module: str, folder: str) -> str:
-    return (
+def _path_advice(module: str, folder: str) -> Hint:
+    return Hint(
         f"{module} lies in the folder {folder} of the repository, where Python does not look: run the command as "
-        f'the repository does, or begin the driver with `import sys; sys.path.insert(0, "{folder}")`'
+        f'the repository does, or begin the driver with `import sys; sys.path.insert(0, "{folder}")`',
+        (COMMAND,),
     )
 
 
-def _install_advice(module: str, in_image: bool) -> str:
+def _install_advice(module: str, in_image: bool) -> Hint:
     if in_image:
-        return (
-            f"{module} is not installed in the image: `lmr-author env lock --with NAME` adds what brings it to "
-            "requirements.lock, whose comments name what was left out and why; then build again: "
-            "`lmr-author env build`"
+        typed = (
+            "`lmr-author env lock --with NAME` adds what brings it to requirements.lock, whose comments name what was "
+            "left out and why; then build again: `lmr-author env build`"
         )
-    return (
-        f"{module} is not installed where the command runs: make an environment with `lmr-author env local`, "
-        "name a Python that has it (--python), or run in the task's image (--sandbox docker)"
-    )
+    else:
+        typed = (
+            "make an environment with `lmr-author env local`, name a Python that has it (--python), or run in the "
+            "task's image (--sandbox docker)"
+        )
+    place = "in the image" if in_image else "where the command runs"
+    return Hint(f"{module} is not installed {place}: {{0}}", (Setting("--with", (), typed),))
 
 
-def _driver_advice(lines: list[str], in_image: bool) -> str:
+def _driver_advice(lines: list[str], in_image: bool) -> Hint:
     shown = " | ".join(line for line in lines[-5:-1] if not line.startswith("Traceback"))[:500]
     before = f"; before that it said: {shown}" if shown else ""
     environment = "its environment (`lmr-author env local` makes one, --python names one)"
     if in_image:
         environment = "the image (`lmr-author env build` says what it lacks)"
-    return (
-        f"correct the driver, or {environment}; the sandbox shows the repository, and the folder of a driver outside "
-        f"it, which finds its data by Path(__file__).parent{before}"
+    return Hint(
+        "correct the driver, or {1}; the sandbox shows the repository, and the folder of a driver outside "
+        f"it, which finds its data by Path(__file__).parent{before}",
+        (COMMAND, Setting("--with", (), environment)),
     )
 
 

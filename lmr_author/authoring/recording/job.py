@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lmr_author.authoring.recording import checkers
 from lmr_author.authoring.recording.driver import Driver, driver_of
-from lmr_author.authoring.recording.failed import Explain
+from lmr_author.authoring.recording.failed import NO_FAULT, Explain
 from lmr_author.authoring.recording.options import RecordOptions
 from lmr_author.core import code
 from lmr_author.core.errors import LmrError, TargetError
@@ -42,7 +42,7 @@ class RecordJob:
     tree: Path
     module: code.Module
     definition: code.Definition
-    explain: Explain = lambda text: ""
+    explain: Explain = lambda text: NO_FAULT
 
     @property
     def repository(self) -> Path:

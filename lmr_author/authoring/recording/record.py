@@ -26,6 +26,7 @@ from lmr_author.authoring.recording.options import RecordOptions
 from lmr_author.authoring.recording.replay import GoldenRunner, golden_runner
 from lmr_author.authoring.recording.run import RecordedCall, RecordedRun, run
 from lmr_author.core import code, files
+from lmr_author.core.errors import Hint, Setting
 from lmr_author.core.locks import changes_task
 from lmr_author.core.task import Implementation, Progress, Task, equivalents
 from lmr_author.core.task.mutation import MutationScore
@@ -40,16 +41,19 @@ from lmr_author.runtime.sandbox.base import Sandbox
 
 __all__ = ["RecordOptions", "RecordResult", "record"]
 
-Tell = Callable[[str], None]
+Tell = Callable[[Hint], None]
 """Shows a line to the annotator."""
 
 
-OFFER_GRADIENTS = (
+_GRADIENTS = Setting("--compare gradients", ("true",), "--compare gradients")
+_ARGUMENTS = Setting("--compare arguments", ("true",), "--compare arguments")
+OFFER_GRADIENTS = Hint(
     "note: the inputs require gradients, and no case compares them: a version that detaches something passes; "
-    "record again with --compare gradients --force where training depends on it"
+    "record again with {0} where training depends on it",
+    (replace(_GRADIENTS, typed="--compare gradients --force"),),
 )
-NO_GRADIENTS = (
-    "note: --compare gradients: no case has any, as no input is a tensor of PyTorch that requires one"
+NO_GRADIENTS = Hint(
+    "note: {0}: no case has any, as no input is a tensor of PyTorch that requires one", (_GRADIENTS,)
 )
 DRAWS = (
     "note: the function draws random numbers ({}): a correct version passes only where it draws the same ones in the "
@@ -71,13 +75,16 @@ class EffectKind(StrEnum):
 EFFECTS = {
     EffectKind.PARTS: (
         "parts of the result that cannot be stored: {}",
-        "return something that can be stored, or mask a function that does",
+        Hint("return something that can be stored, or mask a function that does"),
     ),
     EffectKind.ARGUMENTS: (
         "arguments that the call changes by the way: {}",
-        "--compare arguments compares them",
+        Hint("{0} compares them", (_ARGUMENTS,)),
     ),
-    EffectKind.GRADS: (".grad of tensors in {}, which the call changes", "--compare arguments compares it"),
+    EffectKind.GRADS: (
+        ".grad of tensors in {}, which the call changes",
+        Hint("{0} compares it", (_ARGUMENTS,)),
+    ),
 }
 """Text of each kind of effect, and how to have it compared."""
 
@@ -99,7 +106,7 @@ class UncomparedEffect:
         return EFFECTS[self.kind][0].format(listed(self.names, MOST_NAMED))
 
     @property
-    def advice(self) -> str:
+    def advice(self) -> Hint:
         """Advice for the annotator: an option, or another way to have it compared."""
         return EFFECTS[self.kind][1]
 
@@ -157,7 +164,7 @@ def record(
     options: RecordOptions,
     here: Path,
     progress: Progress,
-    tell: Tell = lambda line: None,
+    tell: Tell = lambda note: None,
     known: KnownVersions = NO_VERSIONS,
     *,
     where: Where = HERE,
@@ -207,12 +214,12 @@ def _in_environment(
     """Prepare the sandbox; return the job with what explains a fault of its environment."""
     python = python_of(job.task, where)
     if words := python_in_words(python, where):
-        tell(f"recording {words}")
+        tell(Hint(f"recording {words}"))
     progress("preparing the environment")
     prepare(sandbox, progress)
     if variables := switches(job.definition.function):
         words = " ".join(f"{name}={value}" for name, value in variables.items())
-        tell(f"recording with {words}, as compiled code cannot be watched")
+        tell(Hint(f"recording with {words}, as compiled code cannot be watched"))
     in_image, lock = sandbox.name == "docker", files.read_text_or_empty(job.task.lock)
     made_by = python.environment.made_by if python.environment else ()
     explain = partial(explain_command, in_image=in_image, python=where.python, lock=lock, made_by=made_by)
@@ -258,10 +265,12 @@ def _store(
     )
 
 
-def notes(job: RecordJob, recorded: RecordedRun, selected: SelectedCases) -> Iterator[str]:
+def notes(job: RecordJob, recorded: RecordedRun, selected: SelectedCases) -> Iterator[Hint]:
     """Yield notes on the chosen cases: a call left out, gradients, random numbers, and globals that they set."""
     if recorded.fatal:
-        yield f"call {recorded.fatal} is left out: the command died of what it raised (if it is meant, catch it)"
+        yield Hint(
+            f"call {recorded.fatal} is left out: the command died of what it raised (if it is meant, catch it)"
+        )
     compared = any(GRADIENTS in path for call in selected.calls for path in call.checkers)
     if job.options.gradients and not compared:
         yield NO_GRADIENTS
@@ -269,14 +278,16 @@ def notes(job: RecordJob, recorded: RecordedRun, selected: SelectedCases) -> Ite
         yield OFFER_GRADIENTS
     generators = {trait.value for call in selected.calls for trait in call.traits if trait.kind == "random"}
     if generators:
-        yield DRAWS.format(", ".join(sorted(generators)))
+        yield Hint(DRAWS.format(", ".join(sorted(generators))))
     names = set()
     for call in selected.calls:
         for name in replaying.load_document(call.folder, "inputs").tree:
             if name.startswith(GLOBAL):
                 names.add(name.removeprefix(GLOBAL))
     if names:
-        yield f"each case sets {listed(sorted(names), 6)}, which importing {job.implementation.goal_file} does not"
+        yield Hint(
+            f"each case sets {listed(sorted(names), 6)}, which importing {job.implementation.goal_file} does not"
+        )
 
 
 def _is_differentiable(call: RecordedCall) -> bool:

@@ -16,7 +16,7 @@ from lmr_author.authoring.recording.job import RecordJob
 from lmr_author.authoring.recording.run import RecordedCall, RecordedRun
 from lmr_author.authoring.recording.tolerance import derive, differs_in_double, in_double, moved, narrowed
 from lmr_author.core import code
-from lmr_author.core.errors import LmrError
+from lmr_author.core.errors import Hint, LmrError, Setting
 from lmr_author.core.task import Progress, Target
 from lmr_author.core.texts import listed
 from lmr_author.runtime.probe import compare
@@ -297,9 +297,12 @@ def irreproducible(qualname: str, rejected: Sequence[RejectedCall]) -> LmrError:
     if all(call.not_imported for call in rejected):
         return LmrError(
             f"{qualname} was called, but no test can do that: {reasons}",
-            "a test imports the file, with neither the command's arguments nor its data: make the task again with a "
-            'patch that puts the file\'s program below `if __name__ == "__main__":` (`lmr-author new-task --patch FILE '
-            "--patch-reason TEXT`), or choose a function of another file",
+            Hint(
+                "a test imports the file, with neither the command's arguments nor its data: make the task again with "
+                'a patch that puts the file\'s program below `if __name__ == "__main__":` ({0}), or choose a function '
+                "of another file",
+                (Setting("--patch", (), "`lmr-author new-task --patch FILE --patch-reason TEXT`"),),
+            ),
         )
     omitted = [as_written(str(part["path"])) for lost in rejected for part in lost.call.omitted]
     hint = (

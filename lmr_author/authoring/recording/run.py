@@ -14,11 +14,11 @@ import msgspec
 
 from lmr_author.authoring.recording.checkers import fixture_advice
 from lmr_author.authoring.recording.driver import switches
-from lmr_author.authoring.recording.failed import advice_about, last_error
+from lmr_author.authoring.recording.failed import COMMAND, advice_about, last_error
 from lmr_author.authoring.recording.job import RecordJob
 from lmr_author.authoring.recording.tolerance import Exactness
 from lmr_author.core import code, files, resources
-from lmr_author.core.errors import LmrError
+from lmr_author.core.errors import Hint, LmrError, Setting
 from lmr_author.core.task import UNIT_TEST
 from lmr_author.core.task.recording import FIXTURES, Coverage
 from lmr_author.core.texts import listed
@@ -265,7 +265,7 @@ def _without_fatal(job: RecordJob, recorded: RecordedRun, in_image: bool) -> Rec
         advice = advice_about(job.tree, recorded.result, in_image, job.explain)
         raise LmrError(
             f"{job.target} raised whenever it was called, and the command died of it: {last}",
-            f"{advice}; where it is meant to raise, have the driver catch it",
+            Hint(f"{advice.text}; where it is meant to raise, have the driver catch it", advice.settings),
         )
     # Nobody meant it: a right version that does without that error would fail such a case.
     meant = tuple(call for call in recorded.calls if call is not latest)
@@ -313,7 +313,7 @@ def _nothing_recorded(job: RecordJob, recorded: RecordedRun, in_image: bool, els
     if result.timed_out:
         return LmrError(
             f"the command ran {job.options.seconds:.0f} s without a complete call of {name}",
-            "raise --timeout",
+            Hint("raise {0}", (Setting("--timeout"),)),
         )
     if summary.not_stored:
         return _nothing_stored(name, summary.not_stored)
@@ -329,8 +329,12 @@ def _nothing_recorded(job: RecordJob, recorded: RecordedRun, in_image: bool, els
     without = "" if job.goal_file in summary.imported else f" (not {job.goal_file})"
     return LmrError(
         f"the command never called {name}",
-        f"files of the repository that it imported: {listed(summary.imported, 6) or 'none'}{without}; check that the "
-        "driver reaches the function, and that nothing compiles it: NUMBA_DISABLE_JIT=1 in front of the command, say",
+        Hint(
+            f"files of the repository that it imported: {listed(summary.imported, 6) or 'none'}{without}; check that "
+            "the driver reaches the function, and that nothing compiles it: NUMBA_DISABLE_JIT=1 in front of the "
+            "command, say",
+            (COMMAND,),
+        ),
     )
 
 

@@ -12,7 +12,8 @@ from itertools import dropwhile
 from operator import itemgetter
 
 _HEADING = re.compile(
-    r"^(?P<number>\d{1,2}(?:\.\d{1,2}){0,2})(?P<dot>\.?)[ \t]*\n?[ \t]*(?P<title>[a-z]{0,3}-?[A-Z][^\n]{2,90})$", re.M
+    r"^(?P<number>\d{1,2}(?:\.\d{1,2}){0,2})(?P<dot>\.?)[ \t]*\n?[ \t]*(?P<title>[a-z]{0,3}-?[A-Z][^\n]{2,90})$",
+    re.M,
 )
 _NOT_A_TITLE = re.compile(
     r"[;=|∈≤≥*@]|\.(?:\s|$)|^\w+,|[-:,]$|\d{3}|\bet al\b|^(?:Table|Figure)\b"

@@ -65,6 +65,7 @@ class Survivor(Record):
         gpu: that block runs on a GPU only.
         accepted: a person accepted it as equivalent, in ``authoring/equivalent-mutants.json``.
         explored: generated calls on which it is the golden to the bit; 0 where one tells it apart, or few were made.
+        told_by: the generated call that tells it apart, in words.
     """
 
     id: Text
@@ -76,8 +77,9 @@ class Survivor(Record):
     gpu: bool = False
     accepted: bool = False
     explored: Count = 0
+    told_by: str = ""
 
-    optional = ("line", "operator", "diff", "why", "unreached", "gpu", "accepted", "explored")
+    optional = ("line", "operator", "diff", "why", "unreached", "gpu", "accepted", "explored", "told_by")
 
     @property
     def indistinguishable(self) -> bool:

@@ -154,7 +154,14 @@ def _survivor(bench: Bench, mutant: Mutant, same: bool, explored: Explored) -> S
     unreached = _unreached(recording, bench.golden_module.tree, mutant.line) if recording else ()
     why = explain_survivor(recording, mutant, same, unreached, explored) if recording else ""
     return Survivor(
-        mutant.id, mutant.line, mutant.operator, mutant.diff, why, unreached, explored=explored.calls
+        mutant.id,
+        mutant.line,
+        mutant.operator,
+        mutant.diff,
+        why,
+        unreached,
+        explored=explored.calls,
+        told_by=explored.told_by,
     )
 
 

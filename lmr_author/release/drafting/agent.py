@@ -29,7 +29,7 @@ from inspect_ai.tool import ContentImage, Tool, ToolDef, ToolError
 from pydantic import TypeAdapter
 
 from lmr_author.authoring.suggesting import suggest_repository
-from lmr_author.core import files, paper, resources
+from lmr_author.core import files, paper, processes, resources
 from lmr_author.core.errors import LmrError
 from lmr_author.core.paper.sections import sections
 from lmr_author.core.task import Progress
@@ -40,6 +40,7 @@ from lmr_author.release.drafting.rounds import craft, make_round
 from lmr_author.release.export.output import render
 from lmr_author.release.recipes.made import STAGES
 from lmr_author.release.recipes.make import MakeOptions
+from lmr_author.release.recipes.side_by_side import interrupt_workers
 
 OUTPUT_TOKENS, RETRIES = 16_000, 6
 TOOL_BYTES = 48 * 1024
@@ -74,15 +75,20 @@ class Agent:
         if not desks:
             return
         samples = [Sample(desk.state.name, id=desk.state.name) for desk in desks]
-        run_eval(
-            InspectTask(MemoryDataset(samples), solver=self._drafting(desks, say), name="draft"),
-            model=self.model,
-            display="none",
-            log_dir=str(self.options.out / DESKS / "logs"),
-            max_samples=self.options.jobs,
-            fail_on_error=False,
-            score=False,
-        )
+        task = InspectTask(MemoryDataset(samples), solver=self._drafting(desks, say), name="draft")
+        try:
+            with processes.safe_path():
+                run_eval(
+                    task,
+                    model=self.model,
+                    display="none",
+                    log_dir=str(self.options.out / DESKS / "logs"),
+                    max_samples=self.options.jobs,
+                    fail_on_error=False,
+                    score=False,
+                )
+        finally:
+            interrupt_workers()
 
     def _drafting(self, desks: Sequence[Desk], say: Progress) -> Solver:
         by_name = {desk.state.name: desk for desk in desks}

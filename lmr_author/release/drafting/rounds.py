@@ -9,9 +9,9 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.task import CATEGORIES
 from lmr_author.release.drafting.desk import Desk
 from lmr_author.release.export.output import render
+from lmr_author.release.recipes.facts import to_json
 from lmr_author.release.recipes.make import MakeOptions
 from lmr_author.release.recipes.recipe import Folder, TargetPart, read
-from lmr_author.release.recipes.results import to_json
 from lmr_author.release.recipes.side_by_side import in_a_process
 
 FEWEST = {"misreading": ("failed", 6), "rewrite": ("passed", 2)}
@@ -41,6 +41,8 @@ def make_round(desk: Desk, options: MakeOptions) -> dict[str, Any]:
             "error": {"message": "fields that are given were changed", "fields": changed},
         }
     row = in_a_process(folder, options)
+    if row.error and row.error.of_machine:
+        desk.end("error", f"{row.error.message}; {row.error.hint}")
     missing = list(_missing(folder))
     if row.sound and not missing:
         desk.end("sound")

@@ -6,12 +6,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from lmr_author import __version__
 from lmr_author.core import files
 from lmr_author.core.repo.git import files_to_commit
-from lmr_author.core.task import Record, Task
+from lmr_author.core.task import Finding, Record, Task
 from lmr_author.core.task.drafted import DRAFTED
 from lmr_author.core.task.record import Digest, Index, Seconds, Text
 from lmr_author.release.recipes.recipe import Folder, files_beside, plain
@@ -24,7 +24,7 @@ ACCEPTED, EQUIVALENT = "accepted.json", "equivalent-mutants.json"
 
 
 @dataclass(frozen=True)
-class JudgedAnswer:
+class JudgedAnswer(Record):
     """An answer and its verdict.
 
     Attributes:
@@ -33,17 +33,36 @@ class JudgedAnswer:
         expected: the right verdict.
         outcome: the verdict that it got.
         reason: why it did not pass.
+        fails: the cases that it does not pass.
     """
+
+    optional: ClassVar = ("fails",)
 
     index: Index
     name: Text
     expected: Text
     outcome: Text
     reason: str = ""
+    fails: tuple[Text, ...] = ()
 
     @property
     def right(self) -> bool:
         return self.outcome == self.expected
+
+
+@dataclass(frozen=True)
+class RecordNote:
+    """A note of `record`, in the recipe's terms.
+
+    Attributes:
+        index: number of the target.
+        text: the note.
+        field: the recipe's field that would change it; "" for none.
+    """
+
+    index: Index
+    text: Text
+    field: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,19 +73,23 @@ class Made(Record):
         format: version of this document.
         tool: version of lmr-author.
         stages: SHA-256 of what each finished stage was made from.
-        seconds: duration of each.
+        seconds: duration of each, and of one that failed.
         sandboxes: options of the sandboxes in which the task was evaluated; "" is the local one.
+        notes: those of `record`.
         findings: errors and warnings of `validate`.
         answers: the recipe's answers and their verdicts.
         content: SHA-256 of the finished task, and of what was accepted for it; "" before that.
     """
+
+    optional: ClassVar = ("notes",)
 
     format: Literal["lmr-made/1"] = "lmr-made/1"
     tool: str = __version__
     stages: Mapping[str, Digest] = field(default_factory=dict)
     seconds: Mapping[str, Seconds] = field(default_factory=dict)
     sandboxes: tuple[str, ...] = ()
-    findings: tuple[str, ...] = ()
+    notes: tuple[RecordNote, ...] = ()
+    findings: tuple[Finding, ...] = ()
     answers: tuple[JudgedAnswer, ...] = ()
     content: str = ""
 

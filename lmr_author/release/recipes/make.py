@@ -6,11 +6,13 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from lmr_author.core import files, locks
-from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.errors import LmrError, SandboxBuildError, SandboxError, UsageError
 from lmr_author.core.task import Evaluation, Progress, Task, evaluation
 from lmr_author.core.task.mutation import MutationScore
 from lmr_author.core.task.reviews import number_aside
@@ -18,7 +20,7 @@ from lmr_author.core.task.vetting import VettingRecord
 from lmr_author.release.recipes import made as records
 from lmr_author.release.recipes import stages
 from lmr_author.release.recipes.made import STAGES, JudgedAnswer, Made
-from lmr_author.release.recipes.recipe import RECIPE, Folder, find, read, require_distinct
+from lmr_author.release.recipes.recipe import RECIPE, Folder, RecipeError, find, read, require_distinct
 from lmr_author.release.recipes.stages import Build, StandIns
 from lmr_author.release.review.review_status import proof_of
 from lmr_author.runtime.environment.where import HERE, Where
@@ -26,6 +28,7 @@ from lmr_author.runtime.environment.where import HERE, Where
 WORK = ".make-"
 """Start of the name of the folder, beside the tasks, in which one is made."""
 NONE, NOTHING = StandIns(), Made()
+NOT_RUN: Mapping[str, float] = {}
 OF_PEOPLE = ("reviews", "adjudication.json", "scores")
 """Records of people in a task's ``authoring/``: they go over into the task that replaces it."""
 
@@ -49,12 +52,47 @@ class MakeOptions:
         where: the sandbox.
         stand_ins: what lies on this machine for an address.
         force: replace a task that this recipe did not make, or that was changed since.
+        to: the stage to stop after.
     """
 
     out: Path
     where: Where = HERE
     stand_ins: StandIns = NONE
     force: bool = False
+    to: str = STAGES[-1]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What stopped a recipe.
+
+    Attributes:
+        field: the recipe's field that has to change; "" where that is not known.
+        value: a value to write there; None where none is known.
+        of_machine: this machine lacks something or failed, and no change of the recipe helps.
+    """
+
+    message: str
+    hint: str = ""
+    field: str = ""
+    value: Any = None
+    of_machine: bool = False
+
+    @classmethod
+    def of(cls, error: LmrError) -> Problem:
+        if isinstance(error, RecipeError):
+            return cls(error.problem, error.hint, error.field, error.value)
+        of_machine = isinstance(error, SandboxError) and not isinstance(error, SandboxBuildError)
+        return cls(error.message, error.hint, of_machine=of_machine)
+
+
+class StageState(StrEnum):
+    """DONE in this run, REUSED from an earlier one; FAILED: it stopped, or what it shows does not hold."""
+
+    DONE = "done"
+    REUSED = "reused"
+    FAILED = "failed"
+    NOT_BEGUN = "not begun"
 
 
 @dataclass(frozen=True)
@@ -64,25 +102,37 @@ class Row:
     Attributes:
         path: the recipe's folder.
         task: name of its task; the folder's where the recipe cannot be read.
+        folder: the recipe; None where it cannot be read.
         place: where the task lies as it is now, in the end or unfinished; None for nowhere.
-        stage: the last finished stage; "" for none.
+        stages: state of each stage.
+        ran: seconds of those of this run, failed ones, too.
         sound: it is made, every gate holds, nothing is found, and every answer got its verdict.
-        problem, hint: why it stopped, what is not sound, or why it is left out; "" for nothing.
+        made_to: the stage after which it was to stop, where it got there; "" otherwise.
+        error: what stopped it.
         made: what it was made from.
         evaluation: the result of the gates.
-        left_out: true where the recipe says that the task cannot be made.
+        left_out: why the recipe says that the task cannot be made; "" where it can be.
     """
 
     path: Path
     task: str
+    folder: Folder | None = None
     place: Path | None = None
-    stage: str = ""
+    stages: Mapping[str, StageState] = field(default_factory=dict)
+    ran: Mapping[str, float] = field(default_factory=dict)
     sound: bool = False
-    problem: str = ""
-    hint: str = ""
+    made_to: str = ""
+    error: Problem | None = None
     made: Made = NOTHING
     evaluation: Evaluation | None = None
-    left_out: bool = False
+    left_out: str = ""
+
+    @property
+    def stage(self) -> str:
+        """The first stage that failed, else the last finished one; "" for none."""
+        failed = [name for name, state in self.stages.items() if state is StageState.FAILED]
+        finished = [name for name, state in self.stages.items() if state is not StageState.NOT_BEGUN]
+        return next(iter([*failed, *reversed(finished)]), "")
 
     @property
     def gates(self) -> tuple[int, int]:
@@ -103,7 +153,7 @@ class Row:
 
     @property
     def seconds(self) -> float:
-        """Duration of all stages, in this run or before."""
+        """Duration of all stages, in this run or before, and of one that failed."""
         return sum(self.made.seconds.values())
 
 
@@ -124,7 +174,7 @@ def select(path: Path, names: Sequence[str]) -> tuple[list[Folder], list[Row]]:
         try:
             good.append(read(folder))
         except LmrError as error:
-            broken.append(Row(folder, folder.name, problem=error.message, hint=error.hint))
+            broken.append(Row(folder, folder.name, error=Problem.of(error)))
     require_distinct(good)
     return sorted(good, key=lambda folder: folder.recipe.id), broken
 
@@ -136,23 +186,29 @@ def make_one(folder: Folder, options: MakeOptions, say: Progress) -> Row:
     """
     if folder.recipe.left_out:
         return _left_out(folder)
-    work = options.out / f"{WORK}{folder.task}"
+    work, ran = options.out / f"{WORK}{folder.task}", dict[str, float]()
     try:
         work.mkdir(parents=True, exist_ok=True)
         with locks.held(work):
-            return _make(Build(folder, work, options.where, options.stand_ins, say), options)
+            return _make(Build(folder, work, options.where, options.stand_ins, say), options, ran)
     except LmrError as error:
-        return row_of(folder, work, problem=error.message, hint=error.hint)
+        return row_of(folder, work, Problem.of(error), ran)
     except OSError as error:
         name = f"{error.filename}: " if error.filename else ""
-        return row_of(folder, work, problem=f"{name}{error.strerror or error}", hint="run the command again")
+        problem = Problem(f"{name}{error.strerror or error}", "run the command again")
+        return row_of(folder, work, problem, ran)
 
 
 def _left_out(folder: Folder) -> Row:
-    return Row(folder.path, folder.task, problem=folder.recipe.left_out, left_out=True)
+    return Row(folder.path, folder.task, folder, left_out=folder.recipe.left_out)
 
 
-def _make(build: Build, options: MakeOptions) -> Row:
+def _make(build: Build, options: MakeOptions, ran: dict[str, float]) -> Row:
+    """Make a task.
+
+    Args:
+        ran: gets the seconds of each stage that runs, in their order.
+    """
     final = Task(options.out / build.folder.task)
     wanted = records.wanted(build.folder)
     finished = records.load(records.path_of(final))
@@ -169,17 +225,21 @@ def _make(build: Build, options: MakeOptions) -> Row:
     first = _first_open(done, wanted, build.where)
     if first == "environment" and first in done.stages:
         first = "source"  # the old lock and Dockerfile are in the task
-    for stage in STAGES[STAGES.index(first) :] if first else ():
-        done = _run(stage, build, done, wanted)
+    for stage in STAGES[STAGES.index(first) : STAGES.index(options.to) + 1] if first else ():
+        done = _run(stage, build, done, wanted, ran)
+    if options.to != STAGES[-1]:
+        return replace(row_of(build.folder, build.work, ran=ran), sound=False, made_to=options.to)
     _bring_people(final, build.task)
-    row = row_of(build.folder, build.work)
+    row = row_of(build.folder, build.work, ran=ran)
     if not row.sound:
         return row
     _exchange(build, final, done)
-    return row_of(build.folder, final.root)
+    return row_of(build.folder, final.root, ran=ran)
 
 
-def _run(stage: str, build: Build, done: Made, wanted: Mapping[str, str]) -> Made:
+def _run(
+    stage: str, build: Build, done: Made, wanted: Mapping[str, str], ran: dict[str, float]
+) -> Made:
     """Run a stage, and store that it is done; those after it are no longer."""
 
     def say(line: str) -> None:
@@ -188,10 +248,15 @@ def _run(stage: str, build: Build, done: Made, wanted: Mapping[str, str]) -> Mad
     build.say(f"{build.folder.task}: {stage}")
     began = time.monotonic()
     before = {name: done.stages[name] for name in STAGES[: STAGES.index(stage)]}
-    done = _RUN[stage](replace(build, say=say), replace(done, stages=before))
-    seconds = {**done.seconds, stage: round(time.monotonic() - began, 1)}
-    done = replace(done, stages={**before, stage: wanted[stage]}, seconds=seconds)
-    done.write(build.work / records.MADE)
+    done = replace(done, stages=before)
+    try:
+        done = _RUN[stage](replace(build, say=say), done)
+        done = replace(done, stages={**before, stage: wanted[stage]})
+    finally:
+        ran[stage] = round(time.monotonic() - began, 1)
+        seconds = {name: done.seconds.get(name, 0.0) for name in before} | {stage: ran[stage]}
+        done = replace(done, seconds=seconds)
+        done.write(build.work / records.MADE)
     return done
 
 
@@ -242,46 +307,59 @@ def _exchange(build: Build, final: Task, done: Made) -> None:
     files.remove(build.work)
 
 
-def row_of(folder: Folder, path: Path, problem: str = "", hint: str = "") -> Row:
-    """Return what is known of a recipe's task in its place, or in the folder of work."""
+def row_of(
+    folder: Folder, path: Path, error: Problem | None = None, ran: Mapping[str, float] = NOT_RUN
+) -> Row:
+    """Return what is known of a recipe's task in its place, or in the folder of work.
+
+    Args:
+        ran: seconds of the stages of this run; where there is an error, it is the last one's.
+    """
     in_work = path.name.startswith(WORK)
     task = Task(path / folder.task if in_work else path)
     made = records.load(path / records.MADE if in_work else records.path_of(task))
     row = Row(
         folder.path,
         folder.task,
+        folder,
         task.root if task.root.exists() else None,
-        stage=next((stage for stage in reversed(STAGES) if stage in made.stages), ""),
+        ran=ran,
+        error=error,
         made=made,
         evaluation=proof_of(task) if "evaluate" in made.stages else None,
     )
-    if problem:
-        return replace(row, problem=problem, hint=hint)
-    if unsound := _unsound(row):
-        look = f"it lies in {task.root}, and did not replace anything"
-        return replace(row, problem=unsound, hint=look if in_work else "")
-    return replace(row, sound=True)
+    stages = _states(row, records.wanted(folder))
+    finished = {StageState.DONE, StageState.REUSED}
+    return replace(row, stages=stages, sound=error is None and finished.issuperset(stages.values()))
 
 
-def _unsound(row: Row) -> str:
-    problems = [f"validate: {'; '.join(row.made.findings)}"] if row.made.findings else []
-    if row.evaluation is None:
-        problems.append("evaluate: no result")
-    elif not row.evaluation.passed:
-        problems.append(f"evaluate, {row.evaluation.place}: {row.evaluation.open_gates}")
-    for answer in row.wrong:
-        got = f"expected {answer.expected}, got {answer.outcome} ({answer.reason})"
-        problems.append(f"answer {answer.index}/{answer.name}: {got}")
-    return "; ".join(problems)
+def _states(row: Row, wanted: Mapping[str, str]) -> dict[str, StageState]:
+    holds = {
+        "validate": not row.made.findings,
+        "evaluate": row.evaluation is not None and row.evaluation.passed,
+        "answers": not row.wrong,
+    }
+    stopped = list(row.ran)[-1:] if row.error else []
+    states = {}
+    for name in STAGES:
+        if name in stopped:
+            states[name] = StageState.FAILED
+        elif row.made.stages.get(name) != wanted[name]:
+            states[name] = StageState.NOT_BEGUN
+        elif not holds.get(name, True):
+            states[name] = StageState.FAILED
+        else:
+            states[name] = StageState.DONE if name in row.ran else StageState.REUSED
+    return states
 
 
 def check_one(folder: Folder, options: MakeOptions) -> Row:
-    """Return whether a task equals its recipe; the row's problem names the stage where not. Builds nothing."""
+    """Return whether a task equals its recipe; the row's error names the stage where not. Builds nothing."""
     if folder.recipe.left_out:
         return _left_out(folder)
     task = Task(options.out / folder.task)
     if not task.info_path.is_file():
-        return Row(folder.path, folder.task, problem=f"there is no {task.root}", hint="make it")
+        return Row(folder.path, folder.task, folder, error=Problem(f"there is no {task.root}", "make it"))
     row = row_of(folder, task.root)
     stale = row.made.first_stale(records.wanted(folder))
     if not row.made.content:
@@ -292,4 +370,4 @@ def check_one(folder: Folder, options: MakeOptions) -> Row:
         problem, hint = "it was changed since it was made", "make it with --force, or change the recipe"
     else:
         return row
-    return replace(row, sound=False, problem=problem, hint=hint)
+    return replace(row, sound=False, error=Problem(problem, hint))

@@ -200,6 +200,23 @@ class Recipe(Record):
     left_out: str = ""
 
 
+class RecipeError(LmrError):
+    """Something is wrong with a recipe, or with what it says.
+
+    Args:
+        file: the recipe.
+        field: the field that has to change, as ``targets[0].record.command``; "" for none.
+        problem: what is wrong.
+        value: a value to write there; None where none is known.
+    """
+
+    def __init__(self, file: Path, field: str, problem: str, hint: str = "", value: Any = None) -> None:
+        super().__init__(f"{file}: {field}: {problem}" if field else f"{file}: {problem}", hint)
+        self.field = field
+        self.problem = problem
+        self.value = value
+
+
 @dataclass(frozen=True)
 class Folder:
     path: Path
@@ -228,9 +245,9 @@ def read(path: Path) -> Folder:
         raise LmrError(
             f"{file}: {str(error).replace('`$.', '`')}", "docs/recipes.md has every field"
         ) from error
-    _refuse_unknown(data, recipe, f"{file}: ")
+    _refuse_unknown(data, recipe, file)
     for field_name, problem, hint in _problems(Folder(path, recipe)):
-        raise LmrError(f"{file}: {field_name}: {problem}" if field_name else problem, hint)
+        raise RecipeError(file, field_name, problem, hint)
     return Folder(path, recipe)
 
 
@@ -249,9 +266,13 @@ def require_distinct(folders: Sequence[Folder]) -> None:
     for folder in folders:
         other = by_number.setdefault(folder.recipe.id, folder)
         if other is not folder:
-            raise LmrError(
-                f"{folder.path / RECIPE}: id: {folder.recipe.id} is that of {other.path / RECIPE} as well",
-                f"give one of them another, as {max(by_number) + 1}",
+            free = max(by_number) + 1
+            raise RecipeError(
+                folder.path / RECIPE,
+                "id",
+                f"{folder.recipe.id} is that of {other.path / RECIPE} as well",
+                f"give one of them another, as {free}",
+                free,
             )
 
 
@@ -268,15 +289,16 @@ def _load(file: Path) -> Any:
         raise LmrError(message, "put text with a colon into quotes") from error
 
 
-def _refuse_unknown(data: Any, part: Any, where: str) -> None:
-    """Raise LmrError for a key of the file for which there is no field, at any depth.
+def _refuse_unknown(data: Any, part: Any, file: Path, where: str = "") -> None:
+    """Raise RecipeError for a key of the file for which there is no field, at any depth.
 
     Args:
         part: the value that was made of the data.
+        where: the fields around it, with a dot at the end.
     """
     if isinstance(data, list):
         for number, (entry, value) in enumerate(zip(data, part, strict=True)):
-            _refuse_unknown(entry, value, f"{where.removesuffix('.')}[{number}].")
+            _refuse_unknown(entry, value, file, f"{where.removesuffix('.')}[{number}].")
     elif isinstance(data, dict):
         values = part
         if dataclasses.is_dataclass(part):
@@ -285,8 +307,8 @@ def _refuse_unknown(data: Any, part: Any, where: str) -> None:
             if key not in values:
                 near = difflib.get_close_matches(str(key), values, 1, 0.5)
                 hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(values)}"
-                raise LmrError(f"{where}{key}: there is no such field", hint)
-            _refuse_unknown(entry, values[key], f"{where}{key}.")
+                raise RecipeError(file, f"{where}{key}", "there is no such field", hint)
+            _refuse_unknown(entry, values[key], file, f"{where}{key}.")
 
 
 def _problems(folder: Folder) -> Iterator[Problem]:

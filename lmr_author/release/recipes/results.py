@@ -1,25 +1,52 @@
-"""Show the outcome of recipes: as a table, as JSON, and as ``RESULTS.md``."""
+"""Show the outcome of recipes to people: as a table, and as ``RESULTS.md``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
-
-import msgspec
 
 from lmr_author.core import files, quoting
 from lmr_author.core.texts import counted
-from lmr_author.release.recipes.make import Row
-from lmr_author.release.recipes.recipe import Folder
+from lmr_author.release.recipes.make import WORK, Row
+from lmr_author.release.recipes.recipe import RECIPE
 
+MADE_TO = "made to "
 HEADER = ("task", "stage", "gates", "mutants", "answers right", "seconds", "")
 
 
 def state(row: Row) -> str:
     if row.left_out:
         return "left out"
+    if row.made_to:
+        return f"{MADE_TO}{row.made_to}"
     return "sound" if row.sound else "not sound"
+
+
+def problem(row: Row) -> str:
+    """Return why a recipe is left out or stopped, or what does not hold, in words; "" for nothing."""
+    if row.left_out:
+        return row.left_out
+    if row.error is not None:
+        where = f"{row.path / RECIPE}: {row.error.field}: " if row.error.field else ""
+        return where + row.error.message
+    problems = []
+    if row.made.findings:
+        found = "; ".join(f"{one.code} {one.path}: {one.message}" for one in row.made.findings)
+        problems.append(f"validate: {found}")
+    if row.evaluation is not None and not row.evaluation.passed:
+        problems.append(f"evaluate, {row.evaluation.place}: {row.evaluation.open_gates}")
+    for answer in row.wrong:
+        got = f"expected {answer.expected}, got {answer.outcome} ({answer.reason})"
+        problems.append(f"answer {answer.index}/{answer.name}: {got}")
+    return "; ".join(problems)
+
+
+def hint(row: Row) -> str:
+    """Return what to do about the problem, or where to look; "" for nothing."""
+    if row.error is not None:
+        return row.error.hint
+    unfinished = row.place is not None and row.place.parent.name.startswith(WORK)
+    return f"it lies in {row.place}, and did not replace anything" if unfinished else ""
 
 
 def of_how_many(numbers: tuple[int, int]) -> str:
@@ -33,27 +60,8 @@ def cells(row: Row) -> tuple[str, ...]:
     return (row.task, row.stage or "none", *numbers, f"{row.seconds:.0f}", state(row))
 
 
-def to_json(row: Row) -> dict[str, Any]:
-    pairs = {"gates": row.gates, "answers": row.right}
-    return {
-        "task": row.task,
-        "recipe": str(row.path),
-        "place": str(row.place) if row.place else None,
-        "stage": row.stage,
-        "state": state(row),
-        **{name: {"good": good, "of": of} for name, (good, of) in pairs.items()},
-        "mutants": row.mutants.to_json(),
-        "seconds": row.seconds,
-        "problem": row.problem,
-        "hint": row.hint,
-        "findings": list(row.made.findings),
-        "wrong": [msgspec.to_builtins(answer) for answer in row.wrong],
-    }
-
-
-def write_markdown(path: Path, rows: Sequence[Row], folders: Sequence[Folder]) -> None:
+def write_markdown(path: Path, rows: Sequence[Row]) -> None:
     """Write ``RESULTS.md``: the table of the screen with each recipe's commit, then what went wrong on the way."""
-    recipes = {folder.path: folder.recipe for folder in folders}
     right, answers = sum(row.right[0] for row in rows), sum(row.right[1] for row in rows)
     lines = [
         "# Results",
@@ -66,10 +74,10 @@ def write_markdown(path: Path, rows: Sequence[Row], folders: Sequence[Folder]) -
     ]
     sections = []
     for row in rows:
-        recipe = recipes.get(row.path)
+        recipe = row.folder.recipe if row.folder else None
         about = (recipe.repository.commit[:12], str(recipe.minutes or "")) if recipe else ("", "")
         lines.append(f"| {' | '.join((*cells(row), *about))} |")
-        remarks = [*(recipe.remarks if recipe else ()), row.problem]
+        remarks = [*(recipe.remarks if recipe else ()), problem(row)]
         if texts := [f"- {quoting.markdown(remark)}" for remark in remarks if remark]:
             sections += ["", f"## {row.task}", "", *texts]
     files.write_text(path, "\n".join([*lines, *sections]) + "\n")
@@ -77,4 +85,5 @@ def write_markdown(path: Path, rows: Sequence[Row], folders: Sequence[Folder]) -
 
 def summary(rows: Sequence[Row]) -> Mapping[str, int]:
     words = [state(row) for row in rows]
-    return {word: words.count(word) for word in ("sound", "not sound", "left out") if word in words}
+    made_to = [word for word in dict.fromkeys(words) if word.startswith(MADE_TO)]
+    return {word: words.count(word) for word in (*made_to, "sound", "not sound", "left out") if word in words}

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import signal
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from functools import partial
-from multiprocessing import get_context
 
 from lmr_author.core import processes
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Progress
-from lmr_author.release.recipes.make import MakeOptions, Row, make_one
+from lmr_author.release.recipes.make import MakeOptions, Problem, Row, make_one
 from lmr_author.release.recipes.recipe import Folder
 from lmr_author.runtime import cluster
+
+_GRACE_SECONDS = 1.0
+"""Time for a process to end by the Ctrl-C that it got itself."""
 
 
 def make_all(folders: Sequence[Folder], options: MakeOptions, jobs: int, say: Progress) -> Iterator[Row]:
@@ -28,19 +32,28 @@ def make_all(folders: Sequence[Folder], options: MakeOptions, jobs: int, say: Pr
         try:
             for future in as_completed(futures):
                 yield future.result()
-        finally:  # after Ctrl-C, no other is begun; those under way got it as well, and end
+        finally:  # after Ctrl-C or a kill, no other is begun, and those under way end
             threads.shutdown(wait=False, cancel_futures=True)
+            interrupt_workers()
+
+
+def interrupt_workers() -> None:
+    """Interrupt what is still made in other processes: Ctrl-C reaches them by itself, a kill of this process does not."""
+    for process in multiprocessing.active_children():
+        process.join(_GRACE_SECONDS)
+        if process.pid and process.is_alive():
+            os.kill(process.pid, signal.SIGINT)
 
 
 def in_a_process(folder: Folder, options: MakeOptions) -> Row:
     """Make the task of a recipe in a process of its own, whose end is a row as well."""
-    with ProcessPoolExecutor(1, get_context("spawn"), _begin_worker) as pool:
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _begin_worker) as pool:
         try:
             return pool.submit(make_one, folder, options, _say_nothing).result()
         except BrokenProcessPool:
             problem = "its process ended before it was made, as when memory is short"
             hint = "run the same command again, with fewer --jobs"
-            return Row(folder.path, folder.task, problem=problem, hint=hint)
+            return Row(folder.path, folder.task, folder, error=Problem(problem, hint))
 
 
 def _begin_worker() -> None:
@@ -63,7 +76,7 @@ def make_on_cluster(folders: Sequence[Folder], options: MakeOptions, address: st
     work = partial(_make_there, replace(options, where=options.where.absolute))
     for folder, row in cluster.spread(address, work, absolute, gpus=bool(options.where.gpus)):
         if isinstance(row, LmrError):
-            row = Row(folder.path, folder.task, problem=row.message, hint=row.hint)
+            row = Row(folder.path, folder.task, folder, error=Problem.of(row))
         yield replace(row, path=paths[folder.path])
 
 

@@ -6,7 +6,7 @@ import json
 import shlex
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -14,9 +14,10 @@ from lmr_author.authoring import masking
 from lmr_author.authoring.masking.body import MaskNotes
 from lmr_author.authoring.new_task import new_task
 from lmr_author.authoring.recording.explored import KnownVersions
+from lmr_author.authoring.recording.notes import notes
 from lmr_author.authoring.recording.record import record
 from lmr_author.core import files, foreign
-from lmr_author.core.errors import LmrError, SandboxError
+from lmr_author.core.errors import Hint, LmrError
 from lmr_author.core.repo.git import Commit, commit_folder
 from lmr_author.core.task import Progress, Severity, Target, Task, provenance
 from lmr_author.core.task.drafted import DRAFTED
@@ -32,9 +33,10 @@ from lmr_author.proof.evaluation.candidates.run import score
 from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions, Scorer
 from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.proof.validation.run import validate
-from lmr_author.release.recipes.made import ACCEPTED, EQUIVALENT, JudgedAnswer, Made
+from lmr_author.release.recipes.fields import field_of, in_field, in_words
+from lmr_author.release.recipes.made import ACCEPTED, EQUIVALENT, JudgedAnswer, Made, RecordNote
 from lmr_author.release.recipes.paths import MOST_BYTES
-from lmr_author.release.recipes.recipe import RECIPE, EnvironmentPart, Folder
+from lmr_author.release.recipes.recipe import EnvironmentPart, Folder
 from lmr_author.runtime.environment import lock
 from lmr_author.runtime.environment.local import make_local
 from lmr_author.runtime.environment.lock_file import LockOptions
@@ -178,11 +180,18 @@ def record_calls(build: Build, made: Made) -> Made:
         task.unit_test(info, implementation).unlink(missing_ok=True)
     task.evaluation_path.unlink(missing_ok=True)
     _make_local(build)
+    noted = list[RecordNote]()
     for number, part in enumerate(build.folder.recipe.targets):
-        with in_field(build.folder, f"targets[{number}].record"):
+        within, told = f"targets[{number}].record", list[Hint]()
+        with in_field(build.folder, within):
             known = _known(build, number + 1)
-            record(task, part.target, part.record, path, build.say, known=known, where=build.where)
-    return replace(made, sandboxes=())
+            result = record(
+                task, part.target, part.record, path, build.say, told.append, known, where=build.where
+            )
+        for note in (*told, *notes(result)):
+            field = field_of(note.settings[0], within) if note.settings else ""
+            noted.append(RecordNote(number + 1, in_words(build.folder, note, within), field))
+    return replace(made, sandboxes=(), notes=tuple(noted))
 
 
 def _known(build: Build, index: int) -> KnownVersions:
@@ -204,12 +213,8 @@ def check(build: Build, made: Made) -> Made:
     """``validate``; what it finds is kept, and the task goes on."""
     _beside(build.folder.path / ACCEPTED, build.task.accepted_path)
     _beside(build.folder.path / DRAFTED, build.task.drafted_path)
-    findings = [
-        f"{finding.code} {finding.path}: {finding.message}"
-        for finding in validate([build.task]).findings
-        if finding.severity is not Severity.NOTE
-    ]
-    return replace(made, findings=tuple(findings))
+    found = validate([build.task]).findings
+    return replace(made, findings=tuple(one for one in found if one.severity is not Severity.NOTE))
 
 
 def prove(build: Build, made: Made) -> Made:
@@ -241,10 +246,11 @@ def judge(build: Build, made: Made) -> Made:
     if lost:
         raise LmrError(f"not every answer could be judged: {lost[0]}", "run the same command again")
     results = {(result.index, result.model): result for result in scored.results}
-    judged = [
-        JudgedAnswer(*key, verdict, results[key].outcome.value, results[key].reason)
-        for key, verdict in expected.items()
-    ]
+    judged = []
+    for key, verdict in expected.items():
+        result = results[key]
+        fails = tuple(case.case for case in result.cases if case.outcome is not Outcome.PASSED)
+        judged.append(JudgedAnswer(*key, verdict, result.outcome.value, result.reason, fails))
     return replace(made, answers=tuple(judged))
 
 
@@ -260,20 +266,6 @@ def predictions(folder: Folder) -> Iterator[str]:
 def sandbox_name(where: Where) -> str:
     """Return the options of a sandbox that mean the same on every machine."""
     return shlex.join(replace(where, python=None).options)
-
-
-@contextmanager
-def in_field(folder: Folder, name: str) -> Iterator[None]:
-    """Name the recipe's field in what goes wrong in the block; a sandbox that fails is not its fault."""
-    try:
-        yield
-    except SandboxError:
-        raise
-    except LmrError as error:
-        hint = error.hint
-        if name == "environment":
-            hint += "; what is an option of `env lock` is a field of the recipe's `environment`"
-        raise LmrError(f"{folder.path / RECIPE}: {name}: {error.message}", hint) from error
 
 
 def _name_own_code(task: Task) -> None:

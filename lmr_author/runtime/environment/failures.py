@@ -19,7 +19,7 @@ from typing import Any, Literal
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from lmr_author.core.errors import SandboxBuildError
+from lmr_author.core.errors import Hint, SandboxBuildError, Setting
 from lmr_author.core.task import TORCH_FAMILY
 from lmr_author.runtime.environment import lock_file
 from lmr_author.runtime.environment.needs import exact_version
@@ -141,21 +141,30 @@ def _explanation(row: dict[str, Any], topic: str, words: dict[str, str], lock: s
 
 def _fix(kind: str, names: tuple[str, ...], lock: str) -> str:
     """Return the command or the edit that puts a failure right, to be pasted."""
-    first = names[0] if names else ""
-    pin = lock_file.requirements(lock).get(canonicalize_name(first), first)
-    options = {
-        "requirements": [word for name in names for word in ("--with", name)],
-        "newer": ["--with", pin.replace("==", ">") if "==" in pin else f"{first}>VERSION"],
-        "older": ["--with", pin.replace("==", "<") if "==" in pin else f"{first}<VERSION"],
-        "without": ["--without", first],
-    }
     template: str = _data()["fixes"][kind]
     return template.format(
         text=" ".join(names),
         rest=shlex.join(names[1:]),
-        pin=pin,
-        command=lock_file.command(lock, *options.get(kind, [])),
+        pin=_pin(names, lock),
+        command=lock_file.command(lock, *_options(kind, names, lock)),
     )
+
+
+def _pin(names: tuple[str, ...], lock: str) -> str:
+    first = names[0] if names else ""
+    return lock_file.requirements(lock).get(canonicalize_name(first), first)
+
+
+def _options(kind: str, names: tuple[str, ...], lock: str) -> list[str]:
+    """Return the options of ``env lock`` that put a failure right; [] for another kind of fix."""
+    if kind == "requirements":
+        return [word for name in names for word in ("--with", name)]
+    if kind == "without":
+        return ["--without", names[0]]
+    pin, sign = _pin(names, lock), {"newer": ">", "older": "<"}.get(kind)
+    if not sign:
+        return []
+    return ["--with", pin.replace("==", sign) if "==" in pin else f"{names[0]}{sign}VERSION"]
 
 
 def _words(match: re.Match[str], failure: Failure) -> dict[str, str]:
@@ -242,11 +251,11 @@ def build_hint(error: SandboxBuildError) -> str:
 
 def explain_command(
     text: str, *, in_image: bool, python: Path | None, lock: str = "", made_by: Sequence[str] = ()
-) -> str:
+) -> Hint:
     """Return cause and advice where a command that ended with a traceback shows that its environment is to blame.
 
     The last exception is looked at first, then those that led to it; not what else was printed: libraries warn of
-    what nobody needs. "" when it is something else: the program's own mistake.
+    what nobody needs. Empty when it is something else: the program's own mistake.
 
     Args:
         text: the command's output.
@@ -264,12 +273,16 @@ def explain_command(
     explanation = explanation or explain(Failure("import", "", chain, lock=lock), "environment")
     # An unknown module may come from anywhere: the place decides, not the environment.
     if explanation is None or (explanation.name == "no-module" and not explanation.fix):
-        return ""
+        return Hint("")
     if python is None and _is_locked(explanation, lock):
         command = shlex.join(["lmr-author", "env", *(["build"] if in_image else ["local", *made_by])])
-        return f"{explanation.cause}, though requirements.lock has it: `{command}`"
+        return Hint(f"{explanation.cause}, though requirements.lock has it: `{command}`")
     here = "" if in_image else f"; {local_repair(explanation, python, made_by)}"
-    return f"{explanation.cause}: {explanation.advice}{here}"
+    advice, option = f"{explanation.advice}{here}", _options(explanation.fix, explanation.names, lock)
+    if not option:
+        return Hint(f"{explanation.cause}: {advice}")
+    known = tuple(value for value in option[1::2] if not value.endswith("VERSION"))
+    return Hint(f"{explanation.cause}: {{0}}", (Setting(option[0], known, advice),))
 
 
 def _is_locked(explanation: Explanation, lock: str) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lmr_author.core import files
-from lmr_author.core.errors import LmrError
+from lmr_author.core.errors import Hint, LmrError, Setting
 from lmr_author.core.task import Progress, Task, TaskInfo
 from lmr_author.core.task.environment import BuiltEnvironment
 from lmr_author.core.texts import printable
@@ -77,8 +77,8 @@ def _make(contents: venvs.Contents, locked_for: str, cuda: bool, say: Progress) 
         if minor == locked_for:
             raise
         again = f"`lmr-author env lock --python-version {minor}` makes one for this Python"
-        hint = f"requirements.lock is for Python {locked_for}: {again}; {error.hint}"
-        raise LmrError(error.message, hint) from error
+        hint = f"requirements.lock is for Python {locked_for}: {{0}}; {error.hint}"
+        raise LmrError(error.message, Hint(hint, (Setting("--python-version", (minor,), again),))) from error
 
 
 def _remarks(contents: venvs.Contents, needs: Needs) -> list[str]:
@@ -116,7 +116,7 @@ def with_torch(extra: Sequence[str], torch: str, beside: Sequence[str]) -> tuple
             hint = (
                 "write it as 'NAME @ git+https://…'" if is_address(text) else "give one such as torch==2.6.0"
             )
-            raise LmrError(f"--with {printable(text)}: no requirement", hint)
+            raise LmrError(f"{printable(text)!r} is no requirement", Hint(hint, (Setting("--with"),)))
     named = set(map(package_of, extra))
     if "torch" not in named and not torch:
         return tuple(extra)

@@ -13,7 +13,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from lmr_author.core import files, locks
-from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.errors import Hint, LmrError, Setting, UsageError
 from lmr_author.core.task import TORCH_FAMILY, Progress, Task, TaskInfo, provenance
 from lmr_author.core.task.provenance import (
     BaseImageOrigin,
@@ -155,15 +155,17 @@ def _with_extra(needs: Needs, extra: tuple[str, ...]) -> tuple[Needs, tuple[str,
     for text in extra:
         added = parse_requirement(text, _WITH)
         if not isinstance(added, Declared):
-            hint = "give one such as 'numpy<2'"
+            hint = "give {0} one such as 'numpy<2'"
             if is_address(text):
                 hint = (
-                    "the lock holds versions of the package index; "
+                    "{0} adds versions of the package index; "
                     "`lmr-author env local --with 'NAME @ git+https://…'` installs from an address"
                 )
-            raise UsageError(f"--with {printable(text)}: no requirement", hint)
+            raise UsageError(f"{printable(text)!r} is no requirement", Hint(hint, (Setting(_WITH),)))
         if added.name in TORCH_FAMILY:
-            raise UsageError(f"--with {text}: PyTorch is the base image's", "choose that with --base-image")
+            settings = Setting(_WITH), Setting("--base-image")
+            hint = "take it out of {0}; {1} chooses its version"
+            raise UsageError(f"{text}: PyTorch is the base image's", Hint(hint, settings))
         # A version of the repository's may be a constraint only, as of what no goal file imports.
         replaced = [own for own in (*requirements, *constraints) if own.name == added.name]
         requirements = [own for own in requirements if own not in replaced] + [added]
@@ -181,8 +183,12 @@ def _without(needs: Needs, texts: tuple[str, ...]) -> tuple[str, ...]:
         name = canonicalize_name(text)
         near = [] if name in required else difflib.get_close_matches(name, required, 1, 0.8)
         if near or not name.replace("-", "").isalnum():
-            hint = f"did you mean {near[0]}?" if near else "give a package's name alone, such as deepspeed"
-            raise UsageError(f"--without {printable(text)}: the repository requires no such package", hint)
+            hint = (
+                f"did you mean {near[0]}?" if near else "give {0} a package's name alone, such as deepspeed"
+            )
+            setting = Setting("--without", tuple(near))
+            problem = f"{printable(text)}: the repository requires no such package"
+            raise UsageError(problem, Hint(hint, (setting,)))
     return tuple(dict.fromkeys(map(canonicalize_name, texts)))
 
 
@@ -196,23 +202,32 @@ def _why(failed: Lock, base: BaseImageOrigin) -> str:
 _ADVICE = {
     Unpinned.NO_ANSWER: "check the network; UV_OFFLINE=1 uses what was asked before",
     Unpinned.NOT_CACHED: "run it once with a network, so that the resolver's cache has what is needed",
-    Unpinned.SLOW: "give it more time with --timeout",
+    Unpinned.SLOW: "give it more time: `lmr-author env lock --timeout SECONDS`",
 }
 
 
-def _advice(failed: Lock, options: LockOptions) -> str:
+def _advice(failed: Lock, options: LockOptions) -> Hint:
+    leave_out = Setting("--without", (), "--without NAME")
+    if failed.failure in _ADVICE:
+        return Hint(_ADVICE[failed.failure])
     if failed.failure is not Unpinned.CONFLICT:
-        otherwise = "see the requirements that it names; --without NAME leaves one out"
-        return _ADVICE.get(failed.failure, otherwise) if failed.failure else otherwise
-    others = "another --python-version, --base-image or --date, or --without NAME"
-    command = without_versions(failed, options)
-    return f"drop the versions that prevent it: `{command}`; or try {others}" if command else f"try {others}"
+        return Hint("see the requirements that it names; {0} leaves one out", (leave_out,))
+    others = Setting("--python-version"), Setting("--base-image", (), "--base-image or --date"), leave_out
+    if not (own := _versions_in_the_way(failed)):
+        return Hint("try another {0}, {1}, or {2}", others)
+    command = f"`{without_versions(failed, options)}`"
+    drop = Setting(_WITH, tuple(map(_without_version, own)), command)
+    return Hint("drop the versions that prevent it: {0}; or try another {1}, {2}, or {3}", (drop, *others))
+
+
+def _versions_in_the_way(failed: Lock) -> list[Declared]:
+    return [declared for declared in failed.blamed if declared.origin != _WITH and has_version(declared)]
 
 
 def without_versions(failed: Lock, options: LockOptions | None = None) -> str:
     """Return the command that locks without the versions that prevent a solution, as typed; "" where none is known."""
     options = options or LockOptions()
-    own = [declared for declared in failed.blamed if declared.origin != _WITH and has_version(declared)]
+    own = _versions_in_the_way(failed)
     if not own:
         return ""
     values = {"--date": options.date, "--base-image": options.base_image, "--python-version": options.python}

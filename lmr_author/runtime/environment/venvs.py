@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lmr_author.core import files
-from lmr_author.core.errors import LmrError
+from lmr_author.core.errors import LmrError, SandboxError
 from lmr_author.core.files import HeldInterrupts
 from lmr_author.core.parsing import json_data
 from lmr_author.core.task import Progress, Task
@@ -205,7 +205,7 @@ class _Installation:
         resolve = ["pip", "compile", "--no-header", "--no-annotate", *self._python, "requirements.in"]
         needed = lock_file.requirements(self._uv(resolve, f"uv pip install {' '.join(extra)}", extra))
         if not cuda and any(name.startswith("nvidia-") for name in needed):
-            raise LmrError(
+            raise SandboxError(
                 f"{', '.join(extra)} for Python {minor}: PyTorch comes with CUDA libraries here, several gigabytes,"
                 " and this machine has no GPU",
                 "take a CPU build: put UV_TORCH_BACKEND=cpu before the same command (from PyTorch's own index), or"

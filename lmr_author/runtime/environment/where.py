@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lmr_author.core import files
-from lmr_author.core.errors import SandboxBuildError, UsageError
+from lmr_author.core.errors import Hint, SandboxBuildError, UsageError
 from lmr_author.core.task import Progress, Task, TaskInfo
 from lmr_author.runtime.environment import venvs
 from lmr_author.runtime.environment.base_images import dummies_of
@@ -158,5 +158,5 @@ def prepare(sandbox: Sandbox, progress: Progress) -> Mapping[str, str]:
     try:
         return sandbox.prepare(progress)
     except SandboxBuildError as error:
-        error.hint = build_hint(error)
+        error.advice = Hint(build_hint(error))
         raise

@@ -1,0 +1,196 @@
+"""The outcome of a recipe as facts, for a program: ``make --format json``."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from lmr_author.authoring.recording.record import blocks_at
+from lmr_author.core import code
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import INFO, Finding, GateResult, GateStatus, Implementation, Task, TaskInfo
+from lmr_author.core.task import recording as recordings
+from lmr_author.core.task.evaluation import MUTANTS_DIE
+from lmr_author.core.task.recording import Case
+from lmr_author.release.recipes.made import STAGES, JudgedAnswer
+from lmr_author.release.recipes.make import Row, StageState
+from lmr_author.release.recipes.recipe import Folder
+from lmr_author.release.recipes.results import state
+
+_OF_TASK = {
+    "instance_id": "id",
+    "folder_name": "name",
+    "paper_name": "paper.title",
+    "paper_url": "paper.url",
+    "year": "paper.year",
+    "repo_url": "repository.url",
+    "repo_folder_name": "repository.folder",
+}
+_OF_TARGET = {"instruction": "instruction", "category": "category", "retrieval_context": "retrieval"}
+"""Keys of info.json, and the recipe's fields of the same content."""
+_OF_MUTANTS = ("made", "killed", "accepted", "open", "untried", "indistinguishable", "survivors")
+
+
+def to_json(row: Row) -> dict[str, Any]:
+    """Return all that is known of a recipe's task."""
+    error = row.error and {
+        "message": row.error.message,
+        "hint": row.error.hint,
+        "field": row.error.field,
+        "value": row.error.value,
+        "of_machine": row.error.of_machine,
+    }
+    gates = row.evaluation.gates if row.evaluation else ()
+    return {
+        "task": row.task,
+        "recipe": str(row.path),
+        "place": str(row.place) if row.place else None,
+        "state": state(row),
+        "stage": row.stage,
+        "stages": [
+            {
+                "name": name,
+                "state": row.stages.get(name, StageState.NOT_BEGUN),
+                "seconds": row.ran.get(name, 0.0),
+            }
+            for name in STAGES
+        ],
+        "seconds": round(row.seconds, 1),
+        "error": error,
+        "left_out": row.left_out,
+        "findings": [_finding(finding) for finding in row.made.findings],
+        "gates": [_gate(gate) for gate in gates],
+        "mutants": row.mutants.to_json(),
+        "targets": list(_targets(row)),
+        "answers": [_answer(answer, row) for answer in row.made.answers],
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    line = re.match(r"L(\d+)", finding.pointer)
+    return {
+        "code": finding.code,
+        "severity": finding.severity,
+        "path": finding.path,
+        "line": int(line[1]) if line else None,
+        "pointer": finding.pointer,
+        "index": finding.implementation,
+        "message": finding.message,
+        "hint": finding.hint,
+        "field": _field(finding),
+    }
+
+
+def _field(finding: Finding) -> str:
+    """Return the recipe's field from which a key of info.json was made; "" for none."""
+    if finding.path != INFO:
+        return ""
+    match finding.pointer.split("/")[1:]:
+        case ["implementations", number, key, *_] if key in _OF_TARGET:
+            return f"targets[{number}].{_OF_TARGET[key]}"
+        case [key]:
+            return _OF_TASK.get(key, "")
+    return ""
+
+
+def _gate(gate: GateResult) -> dict[str, Any]:
+    """Return a gate; the survivors and figures of mutants stand with the target."""
+    elsewhere = (*_OF_MUTANTS, "facts")
+    lists = {name: value for name, value in gate.detail.to_json().items() if value and name not in elsewhere}
+    return {
+        "name": gate.gate,
+        "index": gate.implementation,
+        "status": gate.status,
+        "holds": gate.status is GateStatus.PASSED,
+        "message": gate.message,
+        "hint": gate.hint,
+        "lists": lists,
+    }
+
+
+def _targets(row: Row) -> Iterator[dict[str, Any]]:
+    """Yield what is known of each target of the task in its place."""
+    if row.place is None or row.stages.get("mask", StageState.NOT_BEGUN) is StageState.NOT_BEGUN:
+        return
+    task = Task(row.place)
+    info = task.load()
+    for implementation in info.implementations:
+        index = implementation.index
+        gates = row.evaluation.gates if row.evaluation else ()
+        detail = [
+            gate.detail for gate in gates if gate.gate == MUTANTS_DIE and gate.implementation == index
+        ]
+        survivors = [msgspec.to_builtins(one) for each in detail for one in each.survivors]
+        notes = [{"text": note.text, "field": note.field} for note in row.made.notes if note.index == index]
+        yield {
+            "index": index,
+            "target": str(implementation.target),
+            "file": implementation.goal_file,
+            **_recorded(task, info, implementation),
+            "notes": notes,
+            "mutants": detail[0].score.to_json() if detail else None,
+            "survivors": [{"file": implementation.goal_file, **one} for one in survivors],
+        }
+
+
+def _recorded(task: Task, info: TaskInfo, implementation: Implementation) -> dict[str, Any]:
+    nothing: dict[str, Any] = {"calls": 0, "cases": [], "not_reached": [], "never_false": []}
+    try:
+        recording = recordings.load(task.recording(info, implementation.index))
+        if recording is None:
+            return nothing
+        golden = code.Module.parse(task.golden(implementation).read_bytes(), implementation.goal_file)
+    except (LmrError, OSError):  # a task in the folder of work may have been cut off anywhere
+        return nothing
+    return {
+        "calls": recording.calls,
+        "cases": [_case(case) for case in recording.cases],
+        "not_reached": blocks_at(golden.tree, recording.coverage.missed),
+        "never_false": recording.coverage.never_false,
+    }
+
+
+def _case(case: Case) -> dict[str, Any]:
+    return {
+        "name": case.name,
+        "call": case.call,
+        "made_of": case.made_of,
+        "bytes": case.bytes,
+        "outcome": case.outcome,
+        "adds": case.adds,
+        "tolerance": {path: dict(checker) for path, checker in case.checkers.items()},
+        "left_out": [dict(part) for part in case.omitted],
+    }
+
+
+def _answer(answer: JudgedAnswer, row: Row) -> dict[str, Any]:
+    kind, alike = "", None
+    targets = row.folder.recipe.targets if row.folder else ()
+    known = targets[answer.index - 1].expected.get(answer.name) if answer.index <= len(targets) else None
+    if row.folder is not None and known is not None:  # else the recipe has changed since
+        kind, alike = known.kind, _alike(row.folder, answer, known.kind)
+    return {**msgspec.to_builtins(answer), "right": answer.right, "kind": kind, "alike": alike}
+
+
+def _alike(folder: Folder, answer: JudgedAnswer, kind: str) -> float | None:
+    """Return the share of lines in common with the nearest other answer of the same kind; None for no other."""
+    target = folder.recipe.targets[answer.index - 1]
+    others = [name for name, one in target.expected.items() if one.kind == kind and name != answer.name]
+    own = _normal(folder.answer_text(answer.index, answer.name))
+    shares = [
+        difflib.SequenceMatcher(None, own, _normal(folder.answer_text(answer.index, name)), False).ratio()
+        for name in others
+    ]
+    return round(max(shares), 2) if shares else None
+
+
+def _normal(text: str) -> list[str]:
+    try:
+        return ast.unparse(ast.parse(text)).splitlines()
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return text.splitlines()

@@ -1,0 +1,87 @@
+"""The recipe's fields in errors and notes: options of commands are fields here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from lmr_author.core.errors import Hint, LmrError, SandboxError, Setting
+from lmr_author.release.recipes.recipe import RECIPE, Folder, RecipeError
+from lmr_author.runtime.environment.packages import package_of
+
+_ENVIRONMENT = {
+    "--with": "environment.packages",
+    "--without": "environment.without",
+    "--only-goal": "environment.only_goal",
+    "--python-version": "environment.python",
+    "--base-image": "environment.base_image",
+    "--patch": "repository.patch",
+}
+_OF_TARGET = {
+    "--": "record.command",
+    "--from-tests": "record.from_tests",
+    "--from-example": "record.examples",
+    "--cases": "record.cases",
+    "--timeout": "record.seconds",
+    "--compare gradients": "record.gradients",
+    "--compare arguments": "record.in_place",
+    "--check": "record.checks",
+    "--cuda-as-cpu": "record.cuda_as_cpu",
+    "--category": "category",
+    "--retrieval": "retrieval",
+    "--also": "also",
+    "--comment": "comment",
+    "--docstring": "docstring",
+}
+"""Option of a command → field of a target."""
+_LISTS = ("packages", "without", "local", "examples", "checks", "retrieval", "also")
+
+
+def field_of(setting: Setting, within: str) -> str:
+    """Return the field that an option is, for an error within some field."""
+    if within == "environment.local" and setting.option == "--with":
+        return within
+    if setting.option in _OF_TARGET and within.startswith("targets["):
+        return f"{within.partition('.')[0]}.{_OF_TARGET[setting.option]}"
+    return _ENVIRONMENT.get(setting.option, within)
+
+
+def value_of(folder: Folder, setting: Setting, field: str) -> Any:
+    """Return what to write into a field: of a list, with what is there; None where no value is known."""
+    if not setting.values:
+        return None
+    name = field.rpartition(".")[2]
+    if name not in _LISTS:
+        return True if setting.values == ("true",) else setting.values[0]
+    there = getattr(folder.recipe.environment, name, ()) if field.startswith("environment.") else ()
+    new = set(map(package_of, setting.values))
+    return [*(text for text in there if package_of(text) not in new), *setting.values]
+
+
+def in_words(folder: Folder, hint: Hint, within: str) -> str:
+    """Return a hint that speaks of the recipe's fields."""
+
+    def name(setting: Setting) -> str:
+        field = field_of(setting, within)
+        value = value_of(folder, setting, field)
+        return f"`{field}`" if value is None else f"`{field}: {json.dumps(value, ensure_ascii=False)}`"
+
+    return hint.in_words(name)
+
+
+@contextmanager
+def in_field(folder: Folder, name: str) -> Iterator[None]:
+    """Name the recipe's field in what goes wrong in the block; a sandbox that fails is not its fault."""
+    try:
+        yield
+    except SandboxError:
+        raise
+    except LmrError as error:
+        hint, field, value = in_words(folder, error.advice, name), name, None
+        if error.advice.settings:
+            first = error.advice.settings[0]
+            field = field_of(first, name)
+            value = value_of(folder, first, field)
+        raise RecipeError(folder.path / RECIPE, field, error.message, hint, value) from error
