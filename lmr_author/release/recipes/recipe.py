@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,10 +11,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
-from lmr_author.core.parsing import NotParsed, yaml_data
 from lmr_author.authoring.new_task.new_task import MOST_PATCH_BYTES, SENTENCE
 from lmr_author.authoring.recording.options import RecordOptions
-from lmr_author.core import files, foreign
+from lmr_author.core import files, foreign, yaml_input
 from lmr_author.core.errors import LmrError
 from lmr_author.core.paper.fetch import arxiv_id
 from lmr_author.core.task import Record, Target, require_category
@@ -220,15 +218,7 @@ class Folder:
 def read(path: Path) -> Folder:
     """Read and check the recipe in a folder. Raises LmrError naming file and field."""
     file = path / RECIPE
-    data = _load(file)
-    try:
-        # Every scalar of the file is text: a year, a version or `yes` is what its field says.
-        recipe = msgspec.convert(data, Recipe, strict=False)
-    except ValueError as error:  # msgspec's errors are ValueErrors
-        raise LmrError(
-            f"{file}: {str(error).replace('`$.', '`')}", "docs/recipes.md has every field"
-        ) from error
-    _refuse_unknown(data, recipe, f"{file}: ")
+    recipe = yaml_input.convert(_load(file), Recipe, str(file), "docs/recipes.md has every field")
     for field_name, problem, hint in _problems(Folder(path, recipe)):
         raise LmrError(f"{file}: {field_name}: {problem}" if field_name else problem, hint)
     return Folder(path, recipe)
@@ -257,36 +247,9 @@ def require_distinct(folders: Sequence[Folder]) -> None:
 
 def _load(file: Path) -> Any:
     try:
-        text = foreign.read(file, MOST_RECIPE_BYTES).decode("utf-8")
-        return yaml_data(text, as_text=True)
+        return yaml_input.parse(foreign.read(file, MOST_RECIPE_BYTES), str(file))
     except FileNotFoundError as error:
         raise LmrError(f"there is no {file}", "docs/recipes.md says what a recipe is") from error
-    except UnicodeDecodeError as error:
-        raise LmrError(f"{file}: not a UTF-8 text file", "save it as UTF-8") from error
-    except NotParsed as error:
-        message = f"{file}{error.place}: not valid YAML: {error.reason}"
-        raise LmrError(message, "put text with a colon into quotes") from error
-
-
-def _refuse_unknown(data: Any, part: Any, where: str) -> None:
-    """Raise LmrError for a key of the file for which there is no field, at any depth.
-
-    Args:
-        part: the value that was made of the data.
-    """
-    if isinstance(data, list):
-        for number, (entry, value) in enumerate(zip(data, part, strict=True)):
-            _refuse_unknown(entry, value, f"{where.removesuffix('.')}[{number}].")
-    elif isinstance(data, dict):
-        values = part
-        if dataclasses.is_dataclass(part):
-            values = {entry.name: getattr(part, entry.name) for entry in dataclasses.fields(part)}
-        for key, entry in data.items():
-            if key not in values:
-                near = difflib.get_close_matches(str(key), values, 1, 0.5)
-                hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(values)}"
-                raise LmrError(f"{where}{key}: there is no such field", hint)
-            _refuse_unknown(entry, values[key], f"{where}{key}.")
 
 
 def _problems(folder: Folder) -> Iterator[Problem]:
