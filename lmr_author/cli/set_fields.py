@@ -25,7 +25,7 @@ def set_fields(
     implementation: ImplementationOption = None,
     task: TaskOption = None,
 ) -> int:
-    """Change the instruction, the category, and facts about paper and repository in info.json."""
+    """Change the instruction, the category, facts about paper and repository in info.json, and the ledger."""
     from lmr_author.authoring.new_task.fields import FIELDS, read_fields
     from lmr_author.authoring.new_task.fields import set_fields as change
 

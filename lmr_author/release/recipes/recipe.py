@@ -16,7 +16,8 @@ from lmr_author.authoring.recording.options import RecordOptions
 from lmr_author.core import files, foreign, yaml_input
 from lmr_author.core.errors import LmrError
 from lmr_author.core.paper.fetch import arxiv_id
-from lmr_author.core.task import Record, Target, require_category
+from lmr_author.core.task import Record, Target, ledger, require_category
+from lmr_author.core.task.ledger import LEDGER
 from lmr_author.core.task.record import Index, Text
 from lmr_author.core.task.schemas import WITH_DEFAULTS
 from lmr_author.proof.evaluation.candidates.answer import MAX_ANSWER
@@ -221,6 +222,7 @@ def read(path: Path) -> Folder:
     recipe = yaml_input.convert(_load(file), Recipe, str(file), "docs/recipes.md has every field")
     for field_name, problem, hint in _problems(Folder(path, recipe)):
         raise LmrError(f"{file}: {field_name}: {problem}" if field_name else problem, hint)
+    ledger.read(path / LEDGER)
     return Folder(path, recipe)
 
 
