@@ -52,7 +52,7 @@ FIELDS = {
     "retrieval": Field(
         "retrieval_context", "files that the model also sees, with commas", "implementation", ","
     ),
-    "ledger": Field("", "paper beside code, as @ledger.yaml; nothing removes it", "ledger"),
+    "ledger": Field("", "paper beside code, as @ledger.yaml; empty to remove it", "ledger"),
 }
 _KEPT = {"title": "title", "year": "year", "paper_url": "url"}
 """Facts of info.json that the paper's record in provenance.json repeats: field → its key there."""

@@ -36,6 +36,11 @@ class JudgedEntry:
     entry: LedgerEntry
     flaws: tuple[Flaw, ...] = ()
 
+    @property
+    def is_misplaced(self) -> bool:
+        """True where its lines are not the target's."""
+        return any(flaw.field in _IN_CODE for flaw in self.flaws)
+
 
 def judge(task: TaskContents, ledger: Ledger) -> list[JudgedEntry]:
     """Judge the entries of a ledger against a task."""
