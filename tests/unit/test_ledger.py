@@ -199,3 +199,9 @@ def test_limits_are_generous() -> None:
     }
     text = yaml.safe_dump([entry] * MOST_ENTRIES)
     assert len(text) < MOST_BYTES / 5 and len(parse(text, "x").entries) == MOST_ENTRIES
+
+
+def test_the_example_of_the_docs_is_a_ledger() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "ledger.md").read_text("utf-8")
+    example = page.partition("```yaml\n")[2].partition("```")[0]
+    assert [entry.relation for entry in parse(example, "x").entries] == ["implements", "deviates", "adds"]
