@@ -11,6 +11,7 @@ import msgspec
 
 from lmr_author.core.errors import LmrError
 from lmr_author.core.parsing import NotParsed, yaml_data
+from lmr_author.core.texts import shortened
 
 T = TypeVar("T")
 _WITH_PLACE = re.compile(r"(?P<message>.*) - at `\$\.?(?P<place>.*)`", re.DOTALL)
@@ -43,7 +44,7 @@ def convert(data: Any, kind: type[T], where: str, hint: str) -> T:
     except ValueError as error:  # msgspec's errors are ValueErrors
         placed = _WITH_PLACE.fullmatch(str(error))
         message = f"{placed['place']}: {placed['message']}" if placed else str(error)
-        raise LmrError(f"{where}: {message}", hint) from error
+        raise LmrError(f"{where}: {shortened(message, 300)}", hint) from error
     _refuse_unknown(data, value, f"{where}: ")
     return value
 
@@ -65,5 +66,5 @@ def _refuse_unknown(data: Any, part: Any, where: str) -> None:
             if key not in values:
                 near = difflib.get_close_matches(str(key), values, 1, 0.5)
                 hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(values)}"
-                raise LmrError(f"{where}{key}: there is no such field", hint)
+                raise LmrError(f"{where}{shortened(str(key), 80)}: there is no such field", hint)
             _refuse_unknown(entry, values[key], f"{where}{key}.")

@@ -185,7 +185,7 @@ def test_a_part_that_the_annotator_compares_otherwise_tells_a_deviation(task: Ta
     read = parse(yaml.safe_dump([{**DEVIATES, "check": "value[0]"}]), "ledger.yaml")
     assert require_true(TaskContents(task), read, "x").entries[0].told == "check"
     read = parse(yaml.safe_dump([{**DEVIATES, "check": "value[1]"}]), "ledger.yaml")
-    with pytest.raises(LmrError, match=r"no case compares value\[1\]") as caught:
+    with pytest.raises(LmrError, match=r"no case compares 'value\[1\]'") as caught:
         require_true(TaskContents(task), read, "x")
     assert caught.value.hint == "the recording has: value[0]"
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from array import array
 from bisect import bisect_right
 from collections.abc import Mapping
 from itertools import accumulate
 
-from lmr_author.core.texts import shortened
+from lmr_author.core.texts import printable
 
 FEWEST_WORDS, FEWEST_CHARACTERS = 4, 20
 """What a quotation has at least, one or the other: less stands in any text."""
@@ -20,7 +21,7 @@ MOST_CHARACTERS = 2000
 SPAN = 6000
 """Characters without blanks, about a page, within which the parts of a quotation with omissions lie."""
 
-_OMISSION = re.compile(r"\s*(?:\[\s*(?:\.\.\.|…)\s*\]|…)\s*")
+_OMISSION = re.compile(r"\[\s*(?:\.\.\.|…)\s*\]|…")
 # Two letters on both sides: in "x-y" it may be a minus. A minus sign and a dash are never hyphens.
 _HYPHEN = re.compile(r"(?<=[^\W\d_]{2})[-\u2010](?=\s*[^\W\d_]{2})")
 _IGNORED = "\xad\u200b\u200c\u200d\u2060\ufeff"
@@ -39,7 +40,7 @@ def is_enough(text: str) -> bool:
 
 def parts_of(quotation: str) -> list[str]:
     """Return what stands between the omissions (… or [...]) of a quotation."""
-    return [part for part in _OMISSION.split(quotation) if part]
+    return [part for part in _OMISSION.split(quotation) if part.strip()]
 
 
 class QuotableText:
@@ -56,7 +57,9 @@ class QuotableText:
         self._key, self._places = _key("\n".join(folded))
 
     def page_of(self, quotation: str) -> int | None:
-        """Return the page on which a quotation begins; None where it does not stand in the text."""
+        """Return the page on which a quotation begins; None where it does not stand in the text, or is too long."""
+        if len(quotation) > MOST_CHARACTERS:
+            return None
         for parts in ([quotation], parts_of(quotation)):
             keys = [key for key in (_key(_folded(part))[0] for part in parts) if key]
             if keys and (begin := self._find(keys)) >= 0:
@@ -76,7 +79,7 @@ class QuotableText:
             return ""
         begin = counts.index(max(counts))
         passage = " ".join(word for word, _ in words[max(0, begin - 2) : begin + length + 2])
-        return f"the nearest, on page {words[begin][1]}, is: {shortened(passage, 400)}"
+        return f"the nearest, on page {words[begin][1]}, is: {printable(passage, 400)}"
 
     def _find(self, keys: list[str]) -> int:
         """Return the first place from which some parts follow one another within a page; -1 for none."""
@@ -114,10 +117,10 @@ def _folded(text: str) -> str:
     return unicodedata.normalize("NFKC", text.translate(_QUOTES))
 
 
-def _key(folded: str) -> tuple[str, list[int]]:
+def _key(folded: str) -> tuple[str, array[int]]:
     """Return what counts of a text, and the place of each character of it."""
     hyphens = {match.start() for match in _HYPHEN.finditer(folded)}
-    places = [at for at, char in enumerate(folded) if not char.isspace() and at not in hyphens]
+    places = array("L", (at for at, char in enumerate(folded) if not char.isspace() and at not in hyphens))
     return "".join(folded[at] for at in places).translate(_DASHES), places
 
 

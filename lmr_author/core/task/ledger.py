@@ -53,7 +53,7 @@ class LedgerEntry(Record):
     """
 
     relation: Literal["implements", "deviates", "adds"]
-    lines: Annotated[str, msgspec.Meta(pattern=r"^[1-9]\d{0,6}(-[1-9]\d{0,6})?$")]
+    lines: Annotated[str, msgspec.Meta(pattern=r"^[1-9][0-9]{0,6}(-[1-9][0-9]{0,6})?$")]
     index: Index = 1
     quote: str = ""
     where: str = ""

@@ -109,7 +109,7 @@ def _flaws_in_code(task: TaskContents, entry: LedgerEntry) -> Iterator[Flaw]:
         yield Flaw("instruction", "does not stand in the target's instruction", hint)
     if entry.check and entry.check not in (chosen := _chosen(task, target)):
         hint = f"the recording has: {listed(chosen, 8)}" if chosen else "record again with --check PATH=KIND"
-        yield Flaw("check", f"no case compares {entry.check} as `record --check` says", hint)
+        yield Flaw("check", f"no case compares {entry.check!r:.80} as `record --check` says", hint)
 
 
 @once

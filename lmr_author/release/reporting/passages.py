@@ -9,7 +9,7 @@ from lmr_author.core.task.ledger import Flaw, LedgerEntry
 from lmr_author.proof.contents import TaskContents
 from lmr_author.proof.targets import pair
 from lmr_author.release.reporting.code import CodeBlock
-from lmr_author.release.review.evidence_of_ledger import ordered, told_in_words
+from lmr_author.release.review.evidence_of_ledger import entries_of, ordered, told_in_words
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def passages(contents: TaskContents, drawn: Mapping[int, Collection[int]]) -> It
 def by_line(contents: TaskContents, index: int) -> dict[int, list[int]]:
     """Return the numbers of the passages that begin at each line of a golden."""
     numbers: dict[int, list[int]] = {}
-    for judged in ordered(contents):
-        if judged.entry.index == index and not judged.is_misplaced:
+    for judged in entries_of(contents, index):
+        if not judged.is_misplaced:
             numbers.setdefault(judged.entry.span[0], []).append(judged.number + 1)
     return numbers

@@ -36,7 +36,7 @@ from lmr_author.release.reporting.status import STEPS, Status, status_with
 from lmr_author.release.reporting.values import Values
 from lmr_author.release.review.checklist import HUMAN, ChecklistQuestion, automatic_items
 from lmr_author.release.review.evidence import QuestionEvidence
-from lmr_author.release.review.evidence_of_ledger import ordered
+from lmr_author.release.review.evidence_of_ledger import entries_of
 from lmr_author.release.review.evidence_of_questions import evidence_for
 from lmr_author.release.review.review_status import ACCEPTED, DISPUTED, REJECTED, WAITING, proof_of
 from lmr_author.release.review.under_test import ReviewedTask, TargetUnderTest, line_marks, read_task
@@ -202,8 +202,8 @@ def _pages(
     pdf = reviewed.task.paper_pdf(reviewed.contents.info)
     if not pdf.is_file() or pdf.is_symlink():
         return (), "no paper.pdf"
-    index = under_test.implementation.index
-    quoted = [each.entry.page for each in ordered(reviewed.contents) if each.entry.index == index]
+    entries = entries_of(reviewed.contents, under_test.implementation.index)
+    quoted = [judged.entry.page for judged in entries]
     wanted = dict.fromkeys([*filter(None, quoted), *under_test.cited.pages])
     try:
         drawn = images(pdf, list(wanted)[:MOST_PAGES])

@@ -9,8 +9,6 @@ from lmr_author.release.review.evidence import CodeLine, Evidence, QuestionEvide
 from lmr_author.release.review.under_test import TargetUnderTest
 
 ORDER = ("adds", "deviates", "implements")
-MOST = 20
-"""Entries that a screen takes."""
 
 
 def ordered(contents: TaskContents) -> list[JudgedEntry]:
@@ -18,23 +16,22 @@ def ordered(contents: TaskContents) -> list[JudgedEntry]:
     return sorted(judged_entries(contents), key=lambda judged: ORDER.index(judged.entry.relation))
 
 
+def entries_of(contents: TaskContents, index: int) -> list[JudgedEntry]:
+    """Return those that are about one target."""
+    return [judged for judged in ordered(contents) if judged.entry.index == index]
+
+
 def beside(contents: TaskContents, target: TargetUnderTest) -> QuestionEvidence:
     """Return every entry about a target with its words, its lines, and how it is told."""
-    own = [each for each in ordered(contents) if each.entry.index == target.implementation.index]
-    pieces = [_piece(target, judged) for judged in own[:MOST]]
-    if own[MOST:]:
-        pieces.append(Evidence(f"{len(own) - MOST} more passages of the ledger are on the page"))
-    waived = [each.entry for each in own if each.entry.waived]
-    doubts = (
-        f"the instruction does not tell that {place(one)} deviate from the paper: {one.waived}"
-        for one in waived
-    )
-    return QuestionEvidence(tuple(pieces), tuple(doubts))
+    own = entries_of(contents, target.implementation.index)
+    waived = [judged.entry for judged in own if judged.entry.waived]
+    doubts = [f"a deviation from the paper is waived, {place(entry)}: {entry.waived}" for entry in waived]
+    return QuestionEvidence(tuple(_piece(target, judged) for judged in own), tuple(doubts))
 
 
 def added(contents: TaskContents, target: TargetUnderTest) -> tuple[Evidence, ...]:
     """Return what the golden does that the paper does not say."""
-    own = [each.entry for each in ordered(contents) if each.entry.index == target.implementation.index]
+    own = [judged.entry for judged in entries_of(contents, target.implementation.index)]
     lines = tuple(f"{place(entry)}: {entry.note}" for entry in own if entry.relation == "adds")
     return (Evidence("Not in the paper, by the ledger", lines),) if lines else ()
 
@@ -48,18 +45,14 @@ def _piece(target: TargetUnderTest, judged: JudgedEntry) -> Evidence:
     code: tuple[CodeLine, ...] = ()
     if golden and not judged.is_misplaced:
         code = tuple(CodeLine(number, golden.line_text(number).rstrip()) for number in entry.span)
-    return Evidence(f"{entry.relation}: {passage(entry)}", tuple(facts), code=code)
+    page = f"page {entry.page}" if entry.page else ""
+    title = ", ".join(filter(None, (entry.where, page, place(entry))))
+    return Evidence(f"{entry.relation}: {title}", tuple(facts), code=code)
 
 
 def place(entry: LedgerEntry) -> str:
     """Return the lines of an entry in words."""
     return f"line{'s' if '-' in entry.lines else ''} {entry.lines}"
-
-
-def passage(entry: LedgerEntry) -> str:
-    """Return where an entry is, in the paper and in the golden."""
-    page = f"page {entry.page}" if entry.page else ""
-    return ", ".join(filter(None, (entry.where, page, place(entry))))
 
 
 def told_in_words(entry: LedgerEntry) -> str:
