@@ -11,6 +11,7 @@ import unicodedata
 from array import array
 from bisect import bisect_right
 from collections.abc import Mapping
+from functools import cached_property
 from itertools import accumulate
 
 from lmr_author.core.texts import printable
@@ -68,18 +69,23 @@ class QuotableText:
 
     def nearest(self, quotation: str) -> str:
         """Return the passage that has most words of a quotation, with its page; "" where none has half of them."""
-        wanted = {_bare(word) for word in quotation.split()} - {""}
-        words: list[tuple[str, int]] = []
-        for number, text in self._pages.items():
-            words += [(word, number) for word in _BROKEN.sub("", text).split()]
+        wanted, words = {_bare(word) for word in quotation.split()} - {""}, self._words
         length = min(len(quotation.split()), len(words))
-        shared = list(accumulate((_bare(word) in wanted for word, _ in words), initial=0))
+        shared = list(accumulate((bare in wanted for _, bare, _ in words), initial=0))
         counts = [shared[end] - shared[end - length] for end in range(length, len(shared))]
         if not wanted or max(counts, default=0) < length / 2:
             return ""
         begin = counts.index(max(counts))
-        passage = " ".join(word for word, _ in words[max(0, begin - 2) : begin + length + 2])
-        return f"the nearest, on page {words[begin][1]}, is: {printable(passage, 400)}"
+        passage = " ".join(word for word, _, _ in words[max(0, begin - 2) : begin + length + 2])
+        return f"the nearest, on page {words[begin][2]}, is: {printable(passage, 400)}"
+
+    @cached_property
+    def _words(self) -> list[tuple[str, str, int]]:
+        """Each word as it stands, what counts of it, and its page."""
+        words = []
+        for number, text in self._pages.items():
+            words += [(word, _bare(word), number) for word in _BROKEN.sub("", text).split()]
+        return words
 
     def _find(self, keys: list[str]) -> int:
         """Return the first place from which some parts follow one another within a page; -1 for none."""
