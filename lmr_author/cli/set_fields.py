@@ -15,6 +15,7 @@ from lmr_author.cli.options import (
     text_or_file,
 )
 from lmr_author.core.errors import EXIT_CLEAN, UsageError
+from lmr_author.core.texts import counted
 
 
 def set_fields(
@@ -25,14 +26,14 @@ def set_fields(
     implementation: ImplementationOption = None,
     task: TaskOption = None,
 ) -> int:
-    """Change the instruction, the category, and facts about paper and repository in info.json."""
+    """Change the instruction, the category, facts about paper and repository in info.json, and the ledger."""
     from lmr_author.authoring.new_task.fields import FIELDS, read_fields
     from lmr_author.authoring.new_task.fields import set_fields as change
 
     folder = current_task(task)
     if not fields:
         for name, value in read_fields(folder, implementation).items():
-            ui.say(value or "(none)", f"{name:<14}", "bold", hang=15, stderr=False)
+            ui.say(_shown(value), f"{name:<14}", "bold", hang=15, stderr=False)
             ui.say(FIELDS[name].purpose, indent=15, tone="dim", stderr=False)
         ui.then("set", *task_words(task), "FIELD=VALUE")
         return EXIT_CLEAN
@@ -40,9 +41,9 @@ def set_fields(
     undo = list[str]()
     for made in change(folder, values, implementation):
         if made.before == made.after:
-            ui.say(f"{made.field}: {made.after or '(none)'}, as it was")
+            ui.say(f"{made.field}: {_shown(made.after)}, as it was")
             continue
-        ui.say(f"{made.field}: {made.before or '(none)'} → {made.after or '(none)'}", "set", "green")
+        ui.say(f"{made.field}: {_shown(made.before)} → {_shown(made.after)}", "set", "green")
         undo.append(f"{made.field}={made.before}")
     which = ["--implementation", implementation] if implementation else []
     if undo and folder.reviews_folder.is_dir():
@@ -51,6 +52,11 @@ def set_fields(
         ui.then("set", *undo, *which, *task_words(task), head="undo")
     ui.then("validate", *([folder.root] if task else []))
     return EXIT_CLEAN
+
+
+def _shown(text: str) -> str:
+    lines = text.count("\n")
+    return counted(lines, "line") if lines else text or "(none)"
 
 
 def _pair(text: str) -> tuple[str, str]:

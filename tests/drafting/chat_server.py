@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 Reply = dict[str, Any]
-"""``text``, ``calls`` (pairs of a tool's name and its arguments), ``tokens``; or ``status`` of an error, ``refused``."""
+"""``text``, ``calls`` (pairs of a tool and its arguments), ``tokens``; or ``status`` of an error, ``refused``."""
 
 
 @contextmanager

@@ -17,6 +17,14 @@ from lmr_author.core.task.state import State
 from tests.new_task.making import make
 from tests.papers import make_paper
 
+LEDGER = """\
+- relation: deviates
+  lines: '62'
+  quote: The rewards are reported beside it for monitoring and carry no gradient
+  note: The code computes them a second time.
+  instruction: Implement the loss of the paper
+"""
+
 STARTER = Path(__file__).parents[2] / "tasks" / "1-rating-margin"
 
 
@@ -32,6 +40,7 @@ def test_every_field_can_be_changed_and_put_back(task: Task) -> None:
         "title": "A Better Title", "authors": "Jane Doe; Kim Li", "year": "2019", "venue": "ACL 2019",
         "paper_url": "https://x.org/p", "paper_license": "CC-BY-4.0", "repo_url": "https://x.org/r", "license": "ISC",
         "category": "Data Augmentation", "retrieval": "train.py", "instruction": "Implement the loss of the paper.",
+        "ledger": LEDGER,
     }  # fmt: skip
     assert set(new) == set(FIELDS) == set(old)
     changes = set_fields(task, new)
@@ -72,6 +81,36 @@ def test_what_a_check_would_report_is_refused_and_nothing_is_written(
     assert caught.value.hint
     assert task.info_path.read_bytes() == before
     assert provenance.load(task).paper.venue != "ACL"
+
+
+def test_a_ledger_that_does_not_hold_is_refused_and_nothing_is_written(task: Task) -> None:
+    before = task.info_path.read_bytes()
+    for text, place in (
+        (LEDGER, "ledger: entries[0].instruction: does not stand"),
+        (LEDGER.replace("62", "63"), "ledger: entries[0].lines"),
+        ("- relation: [", "ledger:1: not valid YAML"),
+    ):
+        with pytest.raises(LmrError) as caught:
+            set_fields(task, {"year": "2019", "ledger": text})
+        assert caught.value.message.startswith(place) and caught.value.hint
+        assert not task.ledger_path.exists() and task.info_path.read_bytes() == before
+
+
+def test_a_sign_off_is_of_one_ledger(task: Task) -> None:
+    before = State.of(task)
+    set_fields(
+        task,
+        {
+            "ledger": LEDGER.replace(
+                "Implement the loss of the paper", "gradients flow through the losses only"
+            )
+        },
+    )
+    after = State.of(task)
+    assert (after.content, after.running) == (
+        before.content,
+        before.running,
+    ) and after.reviewed != before.reviewed
 
 
 def test_keys_of_others_stay(task: Task) -> None:

@@ -32,6 +32,11 @@ PLAIN = ("--python", os.path.realpath(sys.executable))
 MAKE = ("make", "recipes", "--out", "tasks", *PLAIN)
 
 
+LEDGER = """\
+- relation: implements
+  lines: 7-10
+  quote: We present a method that learns from pairs of answers
+"""
 REASON = "two sides are named once"
 PATCH = """\
 --- a/steps/core.py
@@ -206,6 +211,7 @@ def test_the_recipe_of_a_patched_task_makes_it_again_while_another_fails(own: Pa
     }
     change(source, lambda data: data.update(repository=repository))
     (source / "guard.patch").write_text(PATCH)
+    (source / "ledger.yaml").write_text(LEDGER)
     succeed(*MAKE, *clone, cwd=own)
     assert "SIDES = 2" in (task.repository(task.load()) / "steps" / "core.py").read_text()
     assert "SIDES = 2" in (task.golden(task.load().implementations[0])).read_text()
@@ -214,6 +220,7 @@ def test_the_recipe_of_a_patched_task_makes_it_again_while_another_fails(own: Pa
     succeed("accept", "tasks/1-small", "--mutant", mutant.id, "--reason", "it is only for the test", cwd=own)
     succeed("make", "--write", "tasks/1-small", "--out", "again/1-small", cwd=own)
     written = read(own / "again" / "1-small").recipe.repository
+    assert (own / "again" / "1-small" / "ledger.yaml").read_text() == LEDGER
     assert written.remove == part.remove != () and written.patch_reason == REASON
     assert (own / "again" / "1-small" / written.patch).read_text() == PATCH
     found = read(own / "again" / "1-small").recipe.targets[0]

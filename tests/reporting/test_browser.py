@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from lmr_author.authoring.new_task.fields import set_fields
 from lmr_author.core.task import Task
 from lmr_author.release.reporting.report import report
 from lmr_author.release.review.checklist import HUMAN
@@ -18,6 +19,17 @@ from tests import example
 from tests.reporting.test_report import EVIL, hostile, task, with_paper
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+LEDGER = """\
+- relation: implements
+  where: equation (5)
+  quote: The valley order puts the best right before the query, the second at the beginning of the prompt
+  lines: 70
+- relation: deviates
+  quote: If there is none, nothing happens. Later places see the order as changed so far
+  lines: 72-75
+  note: The code looks at both neighbours at once, and changes the order in place, so that a later place sees it.
+  waived: The outcome is the same in both orders of looking at them.
+"""
 STARTER = Path(__file__).parents[2] / "tasks/4-demo-packing"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
@@ -70,6 +82,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     data = json.loads(recording.read_text("utf-8"))
     data["coverage"] |= {"lines": [40, 48, 50], "missed": [69], "never_false": [56]}
     recording.write_text(json.dumps(data), "utf-8")
+    set_fields(Task(finished), {"ledger": LEDGER})
     places = {"task": several / "1-Loss", "finished": finished, "folder": several}
     return {name: written(place, folder / name) for name, place in places.items()}
 
@@ -127,6 +140,20 @@ def test_a_reviewer_sees_named_sections_and_lines_that_no_case_reaches(
         assert page.locator(f"#review-{item.id}").count() == 1
 
 
+def test_a_passage_leads_to_its_lines_and_back_without_script(
+    browser: playwright.Browser, pages: dict[str, Path]
+) -> None:
+    page = opened(browser, pages["finished"], java_script_enabled=False).page
+    assert page.locator(".passage .badge").all_inner_texts() == ["deviates", "implements"]
+    page.get_by_role("link", name="Lines 72-75").click()
+    line = page.locator("#golden-1-72")
+    assert page.url.endswith("#golden-1-72") and "run = {" in line.inner_text() and line.is_visible()
+    line.get_by_role("link", name="passage 2").click()
+    assert page.url.endswith("#passage-2") and page.locator("#passage-2 blockquote").is_visible()
+    page.locator("#passage-2").get_by_role("link", name="page 2").click()
+    assert page.locator("figure:target figcaption").inner_text() == "Page 2"
+
+
 def test_nothing_that_a_task_says_runs(browser: playwright.Browser, task: Task, tmp_path: Path) -> None:
     hostile(task)
     seen = opened(browser, written(task.root, tmp_path / "out"))
@@ -175,7 +202,7 @@ def test_the_list_is_used_by_keyboard(browser: playwright.Browser, pages: dict[s
     assert seen.said == []
 
 
-@pytest.mark.parametrize("which", ["task", "folder"])
+@pytest.mark.parametrize("which", ["task", "finished", "folder"])
 def test_a_telephone_shows_it_without_scrolling_sideways(
     browser: playwright.Browser, pages: dict[str, Path], which: str
 ) -> None:

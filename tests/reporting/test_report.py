@@ -129,6 +129,11 @@ def hostile(task: Task) -> None:
     item = {"id": EVIL, "question": EVIL, "kind": "human", "answer": EVIL, "comment": EVIL, "evidence": ""}
     review = {"format": "lmr-review/1", "reviewer": EVIL, "created": EVIL, "items": [item]}
     files.write_json(task.reviews_folder / "ada.json", review)
+    told = dict.fromkeys(("quote", "where", "note", "instruction", "check", "waived"), EVIL)
+    entries = [
+        {"relation": "deviates", "lines": lines, "index": 1, "page": 1, **told} for lines in ("14", "999-998")
+    ]
+    files.write_json(task.ledger_path, {"format": "lmr-ledger/1", "entries": entries})
 
 
 @pytest.mark.parametrize("whole_folder", [False, True])

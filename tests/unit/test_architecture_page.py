@@ -1,4 +1,4 @@
-"""docs/architecture.md names every part of the package, and docs/gates.md every gate, in the order in which they run."""
+"""docs/architecture.md names every part of the package, and docs/gates.md every gate, in their order."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ def test_the_files_to_open_first_are_there() -> None:
 
 def test_the_readme_has_every_gate_in_order() -> None:
     table = (
-        (ROOT / "docs" / "gates.md").read_text("utf-8").partition("## What the gates prove")[2].partition("\n## ")[0]
+        (ROOT / "docs" / "gates.md")
+        .read_text("utf-8")
+        .partition("## What the gates prove")[2]
+        .partition("\n## ")[0]
     )
     assert re.findall(r"^\| ([a-z-]+) \|", table, re.MULTILINE) == [
         "gate",

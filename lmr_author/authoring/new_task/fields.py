@@ -10,10 +10,12 @@ from typing import Any, Literal
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.locks import changes_task
-from lmr_author.core.task import INFO, Task
+from lmr_author.core.task import INFO, Task, ledger
 from lmr_author.core.task.info import context_key
+from lmr_author.core.task.ledger import Ledger
 from lmr_author.core.task.provenance import Provenance
 from lmr_author.core.texts import shortened
+from lmr_author.proof.checks.ledger import require_true
 from lmr_author.proof.checks.metadata import validator
 from lmr_author.proof.contents import TaskContents
 from lmr_author.proof.validation.run import select_checks
@@ -26,13 +28,13 @@ class Field:
     Attributes:
         key: its key in info.json, or of the paper in authoring/provenance.json.
         purpose: its meaning, for people.
-        owner: the object that has the key.
+        owner: what has the key; the ledger is a record of its own.
         many: true for a list, written with commas or semicolons.
     """
 
     key: str
     purpose: str
-    owner: Literal["task", "implementation", "paper"] = "task"
+    owner: Literal["task", "implementation", "paper", "ledger"] = "task"
     many: str = ""
 
 
@@ -50,6 +52,7 @@ FIELDS = {
     "retrieval": Field(
         "retrieval_context", "files that the model also sees, with commas", "implementation", ","
     ),
+    "ledger": Field("", "paper beside code, as @ledger.yaml; empty to remove it", "ledger"),
 }
 _KEPT = {"title": "title", "year": "year", "paper_url": "url"}
 """Facts of info.json that the paper's record in provenance.json repeats: field → its key there."""
@@ -80,8 +83,13 @@ def set_fields(task: Task, /, values: Mapping[str, str], implementation: int | N
     paper: dict[str, Any] = {}
     changes, pointers = [], []
     before = read_fields(task, implementation)
+    stated: Ledger | None = None
     for name, text in values.items():
         field = _field(name)
+        if field.owner == "ledger":
+            stated = ledger.parse(text, name)
+            changes.append(Change(name, before[name], stated.as_yaml()))
+            continue
         value = _value(name, text.strip())
         if field.owner == "paper":
             paper[field.key] = tuple(value) if field.many else value
@@ -101,13 +109,17 @@ def set_fields(task: Task, /, values: Mapping[str, str], implementation: int | N
             f"{task.name} has no authoring/provenance.json, where authors and venue are kept",
             "leave them out: `lmr-author new-task` writes that file",
         )
-    _require_accepted(task, changed, pointers)
+    contents = _require_accepted(task, changed, pointers)
+    if stated is not None:
+        stated = require_true(contents, stated, "ledger")
     if provenance is not None:
         if "year" in paper:
             paper["year_origin"] = "given"
         replace(provenance, paper=replace(provenance.paper, **paper)).write(task.provenance_path)
     if changed != raw:
         files.write_json(task.info_path, changed)
+    if stated is not None:
+        ledger.save(task, stated)
     return changes
 
 
@@ -119,6 +131,8 @@ def read_fields(task: Task, implementation: int | None = None) -> dict[str, str]
     for name, field in FIELDS.items():
         if field.owner == "paper":
             shown[name] = _text(field, getattr(provenance.paper, field.key)) if provenance else ""
+        elif field.owner == "ledger":
+            shown[name] = ledger.load(task).as_yaml()
         else:
             try:
                 owner, _ = _owner(task, raw, field, implementation)
@@ -168,7 +182,8 @@ def _text(field: Field, value: Any) -> str:
     return str(value)
 
 
-def _require_accepted(task: Task, raw: dict[str, Any], pointers: Iterable[str]) -> None:
+def _require_accepted(task: Task, raw: dict[str, Any], pointers: Iterable[str]) -> TaskContents:
+    """Return the task with another info.json. Raises UsageError for what the schema or a check refuses."""
     touched = tuple(pointers)
     for error in validator("info").iter_errors(raw):
         pointer = "/" + "/".join(map(str, error.absolute_path))
@@ -181,3 +196,4 @@ def _require_accepted(task: Task, raw: dict[str, Any], pointers: Iterable[str]) 
         for finding in check.run(contents):
             if finding.path == INFO and finding.pointer.startswith(touched):
                 raise UsageError(finding.message, finding.hint)
+    return contents

@@ -57,6 +57,7 @@ class Task:
     authoring = _Own(AUTHORING)  # records that never reach an agent
     provenance_path = _Own(AUTHORING, "provenance.json")
     vetting_path = _Own(AUTHORING, "vetting.json")
+    ledger_path = _Own(AUTHORING, "ledger.json")  # paper beside code
     patch_path = _Own(AUTHORING, "patches", "repository.patch")  # applied to the pinned commit
     drafted_path = _Own(AUTHORING, "drafted.json")
     evaluation_path = _Own(AUTHORING, "evaluation.json")

@@ -53,7 +53,7 @@ class Review(Record):
         format: version of this document.
         reviewer: name of the reviewer.
         created: time of the review (RFC 3339).
-        content_digest: SHA-256 of what was reviewed: the content, and the accepted mutants.
+        content_digest: SHA-256 of what was reviewed: the content, the accepted mutants and the ledger.
         checklist: name of the list that was asked.
         blind: true if nobody's answers had been shown before.
         items: the answered items.
@@ -96,7 +96,7 @@ class ReviewDraft(Record):
 
     Attributes:
         format: version of this document.
-        content_digest: SHA-256 of what was reviewed: the content, and the accepted mutants.
+        content_digest: SHA-256 of what was reviewed: the content, the accepted mutants and the ledger.
         answers: the answers so far, by item.
     """
 

@@ -15,6 +15,7 @@ from lmr_author.core.task.environment import BuiltEnvironment
 from lmr_author.core.task.equivalents import EquivalentMutants
 from lmr_author.core.task.evaluation import Evaluation
 from lmr_author.core.task.info import AlsoMaskedList
+from lmr_author.core.task.ledger import Ledger
 from lmr_author.core.task.provenance import Provenance
 from lmr_author.core.task.record import Record
 from lmr_author.core.task.recording import Recording
@@ -34,6 +35,7 @@ RECORDS: dict[str, type[Record]] = {
     "equivalent-mutants": EquivalentMutants,
     "evaluation": Evaluation,
     "finding": Finding,
+    "ledger": Ledger,
     "provenance": Provenance,
     "recording": Recording,
     "review": Review,
@@ -55,7 +57,7 @@ def schema_of(name: str, record: type[Record]) -> dict[str, Any]:
     _describe(definitions, {cls.__name__: cls for cls in _classes(record)}, by_hand=by_hand)
     own = definitions.pop(record.__name__, root)
     head = {"$schema": DIALECT, "$id": f"{ADDRESS}/{name}.schema.json"}
-    if f"#/$defs/{record.__name__}" in str(definitions | own):  # it contains itself
+    if f"'#/$defs/{record.__name__}'" in str(definitions | own):  # it contains itself
         definitions[record.__name__] = own
         own = {**own, "$ref": root["$ref"]}
         own = {key: own[key] for key in ("title", "description", "$ref")}

@@ -1,7 +1,7 @@
 """The states of a task that records are about: all of its content, and what of it running depends on.
 
-A sign-off is about the whole task, and about the mutants that were accepted for it. An evaluation is about what is
-run: another instruction, category or address of the paper leaves it standing. See
+A sign-off is about the whole task, the mutants that were accepted for it, and its ledger. An evaluation is about what
+is run: another instruction, category or address of the paper leaves it standing. See
 ``docs/decisions/0012-what-an-evaluation-is-of.md``.
 """
 
@@ -42,8 +42,8 @@ class State:
     Attributes:
         content: digest of every file that makes the task what it is.
         running: digest of those that running depends on.
-        reviewed: what a sign-off holds for: the content, and the mutants that are accepted as equivalent; "" of an
-            evaluation, which says nothing about it.
+        reviewed: what a sign-off holds for: the content, the mutants that are accepted as equivalent, and the ledger;
+            "" of an evaluation, which says nothing about it.
     """
 
     content: str
@@ -70,8 +70,10 @@ def reviewed_digest(task: Task, content: str = "") -> str:
         content: the digest of the task's content, where it is known.
     """
     content = content or task.content_digest()
-    path = task.equivalent_mutants_path
-    return files.sha256_bytes(f"{content}\0{files.sha256_file(path)}".encode()) if path.is_file() else content
+    for path in (task.equivalent_mutants_path, task.ledger_path):
+        if path.is_file():
+            content = files.sha256_bytes(f"{content}\0{files.sha256_file(path)}".encode())
+    return content
 
 
 def _run_of_info(task: Task) -> bytes:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from lmr_author.core.code import FunctionNode, each
 from lmr_author.core.paper.parts import missing_parts
+from lmr_author.core.paper.works import missing_works
 from lmr_author.core.task import INFO, Implementation, Severity
 from lmr_author.core.task.info import clean_path, context_key
 from lmr_author.proof.checks.base import (
@@ -309,6 +310,19 @@ def context_is_complete(task: TaskContents, target: Implementation) -> Iterator[
     for path, reason in missing.items():
         message = f"the golden uses {path} ({reason}), which is not in retrieval_context"
         yield Problem(message, hint, INFO, pointer=task.pointer(target))
+
+
+@_instruction_check(
+    "LMR610",
+    "the instruction cites a work that the paper does not",
+    rationale="An agent has the paper alone. A false author or year sends it to a work that is not in the bibliography,"
+    " or to none at all. A year may be off by one: that of the preprint.",
+    severity=WARNING,
+)
+def works_of_the_paper(task: TaskContents, target: Implementation) -> Iterator[tuple[str, str]]:
+    for work in missing_works(target.instruction, paper_pages(task), task.info.year):
+        hint = "cite it as the paper does, or leave it out"
+        yield f"the instruction cites {work}, which the paper's text does not", hint
 
 
 _STEPS = (ast.BinOp, ast.Call, ast.Compare, ast.comprehension)

@@ -13,6 +13,7 @@ from lmr_author.proof.checks import (
     hygiene,
     instruction,
     leaks,
+    ledger,
     masks,
     metadata,
     paper,
@@ -33,6 +34,7 @@ _MODULES = (
     unit_test_files,
     instruction,
     hygiene,
+    ledger,
 )
 _CHECKS = (value for module in _MODULES for value in vars(module).values() if isinstance(value, Check))
 ALL_CHECKS: tuple[Check, ...] = tuple(sorted(_CHECKS, key=lambda check: check.code))

@@ -29,7 +29,7 @@ Ending = Literal["", "sound", "gave-up", "refused", "silent", "limit", "error"]
 GOES_ON = ("limit", "error")
 """Endings after which the same command goes on, with a larger budget or when the provider answers again."""
 WRITABLE = re.compile(
-    r"recipe\.yaml|ledger\.yaml|repository\.patch|[A-Za-z0-9_]+\.py|answers/[1-9]\d?/[A-Za-z0-9][\w.-]*\.py|data/[\w./-]+"
+    r"recipe\.yaml|ledger\.yaml|[A-Za-z0-9_-]+\.patch|[A-Za-z0-9_]+\.py|answers/[1-9]\d?/[A-Za-z0-9][\w.-]*\.py|data/[\w./-]+"
 )
 """Files of a recipe that a model may write: not those in which a person accepts something."""
 MOST_CHARACTERS, MOST_FILES = 200_000, 200
@@ -126,7 +126,7 @@ class Desk:
         if not WRITABLE.fullmatch(path):
             raise LmrError(
                 f"{path!r} is no file that you may write",
-                "recipe.yaml, ledger.yaml, NAME.py, data/…, answers/NUMBER/NAME.py, repository.patch",
+                "recipe.yaml, ledger.yaml, NAME.py, data/…, answers/NUMBER/NAME.py, NAME.patch",
             )
         if len(text) > MOST_CHARACTERS or len(list(files.walk(self.recipe))) >= MOST_FILES:
             raise LmrError(

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import CATEGORIES
+from lmr_author.core.task import CATEGORIES, ledger
+from lmr_author.core.task.ledger import LEDGER
 from lmr_author.release.drafting.desk import Desk
 from lmr_author.release.export.output import render
-from lmr_author.release.recipes.facts import to_json
-from lmr_author.release.recipes.make import MakeOptions
+from lmr_author.release.recipes.facts import error_to_json, to_json
+from lmr_author.release.recipes.make import MakeOptions, Problem
 from lmr_author.release.recipes.recipe import Folder, TargetPart, read
 from lmr_author.release.recipes.side_by_side import in_a_process
 
@@ -34,7 +35,7 @@ def make_round(desk: Desk, options: MakeOptions) -> dict[str, Any]:
     try:
         folder = read(desk.recipe)
     except LmrError as error:
-        return {"state": "not made", "error": {"message": error.message, "hint": error.hint}}
+        return {"state": "not made", "error": error_to_json(Problem.of(error))}
     if changed := list(_changed(desk, folder)):
         return {
             "state": "not made",
@@ -66,11 +67,14 @@ def _changed(desk: Desk, folder: Folder) -> Iterator[dict[str, object]]:
 
 
 def _missing(folder: Folder) -> Iterator[str]:
+    passages = ledger.read(folder.path / LEDGER).entries
     for index, target in enumerate(folder.recipe.targets, 1):
         for kind, (outcome, fewest) in FEWEST.items():
             has = _count(target, kind, outcome)
             if has < fewest:
                 yield f"target {index} has {has} answers of kind {kind} with outcome {outcome}, and needs {fewest}"
+        if not any(entry.index == index and entry.relation == "implements" for entry in passages):
+            yield f"target {index} has no entry `implements` in {LEDGER}"
 
 
 def _count(target: TargetPart, kind: str, outcome: str) -> int:

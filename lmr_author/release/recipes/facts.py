@@ -18,7 +18,7 @@ from lmr_author.core.task import recording as recordings
 from lmr_author.core.task.evaluation import MUTANTS_DIE
 from lmr_author.core.task.recording import Case
 from lmr_author.release.recipes.made import STAGES, JudgedAnswer
-from lmr_author.release.recipes.make import Row, StageState
+from lmr_author.release.recipes.make import Problem, Row, StageState
 from lmr_author.release.recipes.recipe import Folder
 from lmr_author.release.recipes.results import state
 
@@ -38,13 +38,6 @@ _OF_MUTANTS = ("made", "killed", "accepted", "open", "untried", "indistinguishab
 
 def to_json(row: Row) -> dict[str, Any]:
     """Return all that is known of a recipe's task."""
-    error = row.error and {
-        "message": row.error.message,
-        "hint": row.error.hint,
-        "field": row.error.field,
-        "value": row.error.value,
-        "of_machine": row.error.of_machine,
-    }
     gates = row.evaluation.gates if row.evaluation else ()
     return {
         "task": row.task,
@@ -61,13 +54,25 @@ def to_json(row: Row) -> dict[str, Any]:
             for name in STAGES
         ],
         "seconds": round(row.seconds, 1),
-        "error": error,
+        "error": error_to_json(row.error) if row.error else None,
         "left_out": row.left_out,
         "findings": [_finding(finding) for finding in row.made.findings],
         "gates": [_gate(gate) for gate in gates],
         "mutants": row.mutants.to_json(),
         "targets": list(_targets(row)),
         "answers": [_answer(answer, row) for answer in row.made.answers],
+    }
+
+
+def error_to_json(problem: Problem) -> dict[str, Any]:
+    """Return what stopped a recipe."""
+    return {
+        "message": problem.message,
+        "hint": problem.hint,
+        "file": problem.file,
+        "field": problem.field,
+        "value": problem.value,
+        "of_machine": problem.of_machine,
     }
 
 

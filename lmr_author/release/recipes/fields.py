@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from lmr_author.core.errors import Hint, LmrError, SandboxError, Setting
-from lmr_author.release.recipes.recipe import RECIPE, Folder, RecipeError
+from lmr_author.core.yaml_input import FieldError
+from lmr_author.release.recipes.recipe import RECIPE, Folder
 from lmr_author.runtime.environment.packages import package_of
 
 _ENVIRONMENT = {
@@ -72,8 +74,12 @@ def in_words(folder: Folder, hint: Hint, within: str) -> str:
 
 
 @contextmanager
-def in_field(folder: Folder, name: str) -> Iterator[None]:
-    """Name the recipe's field in what goes wrong in the block; a sandbox that fails is not its fault."""
+def in_field(folder: Folder, name: str, python: Path | None = None) -> Iterator[None]:
+    """Name the recipe's field in what goes wrong in the block; a sandbox that fails is not its fault.
+
+    Args:
+        python: the interpreter that the user named for the block: what it lacks is not the recipe's fault either.
+    """
     try:
         yield
     except SandboxError:
@@ -84,4 +90,7 @@ def in_field(folder: Folder, name: str) -> Iterator[None]:
             first = error.advice.settings[0]
             field = field_of(first, name)
             value = value_of(folder, first, field)
-        raise RecipeError(folder.path / RECIPE, field, error.message, hint, value) from error
+        if python is not None and field.startswith("environment."):
+            hint = f"no field of the recipe changes {python}: install it there, or leave out --python"
+            raise SandboxError(error.message, hint) from error
+        raise FieldError(folder.path / RECIPE, field, error.message, hint, value) from error

@@ -13,6 +13,7 @@ from lmr_author.core import files
 from lmr_author.core.repo.git import files_to_commit
 from lmr_author.core.task import Finding, Record, Task
 from lmr_author.core.task.drafted import DRAFTED
+from lmr_author.core.task.ledger import LEDGER
 from lmr_author.core.task.record import Digest, Index, Seconds, Text
 from lmr_author.release.recipes.recipe import Folder, files_beside, plain
 
@@ -109,8 +110,10 @@ def load(path: Path) -> Made:
 
 
 def content_of(task: Task) -> str:
-    """Return the SHA-256 of a task's content and of what was accepted for it."""
+    """Return the SHA-256 of a task's content, of what was accepted for it, and of its ledger."""
     accepted = [_file(path) for path in (task.accepted_path, task.equivalent_mutants_path)]
+    if task.ledger_path.is_file():
+        accepted.append(_file(task.ledger_path))
     return files.sha256_bytes(json.dumps([task.content_digest(), *accepted]).encode())
 
 
@@ -161,7 +164,7 @@ def _inputs(folder: Folder) -> dict[str, Any]:
             for part in targets
         ],
         "record": [[plain(part.record) for part in targets], beside, _file(folder.path / EQUIVALENT)],
-        "validate": [_file(folder.path / ACCEPTED), _file(folder.path / DRAFTED)],
+        "validate": [_file(folder.path / name) for name in (ACCEPTED, DRAFTED, LEDGER)],
         "evaluate": "",
         "answers": answers,
     }

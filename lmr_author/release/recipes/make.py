@@ -17,10 +17,11 @@ from lmr_author.core.task import Evaluation, Progress, Task, evaluation
 from lmr_author.core.task.mutation import MutationScore
 from lmr_author.core.task.reviews import number_aside
 from lmr_author.core.task.vetting import VettingRecord
+from lmr_author.core.yaml_input import FieldError
 from lmr_author.release.recipes import made as records
 from lmr_author.release.recipes import stages
 from lmr_author.release.recipes.made import STAGES, JudgedAnswer, Made
-from lmr_author.release.recipes.recipe import RECIPE, Folder, RecipeError, find, read, require_distinct
+from lmr_author.release.recipes.recipe import RECIPE, Folder, find, read, require_distinct
 from lmr_author.release.recipes.stages import Build, StandIns
 from lmr_author.release.review.review_status import proof_of
 from lmr_author.runtime.environment.where import HERE, Where
@@ -67,21 +68,23 @@ class Problem:
     """What stopped a recipe.
 
     Attributes:
-        field: the recipe's field that has to change; "" where that is not known.
+        file: the file of the recipe's folder that has to change; "" where that is not known.
+        field: its field; "" where that is not known.
         value: a value to write there; None where none is known.
         of_machine: this machine lacks something or failed, and no change of the recipe helps.
     """
 
     message: str
     hint: str = ""
+    file: str = ""
     field: str = ""
     value: Any = None
     of_machine: bool = False
 
     @classmethod
     def of(cls, error: LmrError) -> Problem:
-        if isinstance(error, RecipeError):
-            return cls(error.problem, error.hint, error.field, error.value)
+        if isinstance(error, FieldError):
+            return cls(error.problem, error.hint, Path(error.file).name, error.field, error.value)
         of_machine = isinstance(error, SandboxError) and not isinstance(error, SandboxBuildError)
         return cls(error.message, error.hint, of_machine=of_machine)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,15 +11,16 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
-from lmr_author.core.parsing import NotParsed, yaml_data
 from lmr_author.authoring.new_task.new_task import MOST_PATCH_BYTES, SENTENCE
 from lmr_author.authoring.recording.options import RecordOptions
-from lmr_author.core import files, foreign
+from lmr_author.core import files, foreign, yaml_input
 from lmr_author.core.errors import LmrError
 from lmr_author.core.paper.fetch import arxiv_id
-from lmr_author.core.task import Record, Target, require_category
+from lmr_author.core.task import Record, Target, ledger, require_category
+from lmr_author.core.task.ledger import LEDGER
 from lmr_author.core.task.record import Index, Text
 from lmr_author.core.task.schemas import WITH_DEFAULTS
+from lmr_author.core.yaml_input import FieldError
 from lmr_author.proof.evaluation.candidates.answer import MAX_ANSWER
 from lmr_author.release.recipes.paths import Problem, outside, special
 
@@ -200,23 +200,6 @@ class Recipe(Record):
     left_out: str = ""
 
 
-class RecipeError(LmrError):
-    """Something is wrong with a recipe, or with what it says.
-
-    Args:
-        file: the recipe.
-        field: the field that has to change, as ``targets[0].record.command``; "" for none.
-        problem: what is wrong.
-        value: a value to write there; None where none is known.
-    """
-
-    def __init__(self, file: Path, field: str, problem: str, hint: str = "", value: Any = None) -> None:
-        super().__init__(f"{file}: {field}: {problem}" if field else f"{file}: {problem}", hint)
-        self.field = field
-        self.problem = problem
-        self.value = value
-
-
 @dataclass(frozen=True)
 class Folder:
     path: Path
@@ -237,17 +220,10 @@ class Folder:
 def read(path: Path) -> Folder:
     """Read and check the recipe in a folder. Raises LmrError naming file and field."""
     file = path / RECIPE
-    data = _load(file)
-    try:
-        # Every scalar of the file is text: a year, a version or `yes` is what its field says.
-        recipe = msgspec.convert(data, Recipe, strict=False)
-    except ValueError as error:  # msgspec's errors are ValueErrors
-        raise LmrError(
-            f"{file}: {str(error).replace('`$.', '`')}", "docs/recipes.md has every field"
-        ) from error
-    _refuse_unknown(data, recipe, file)
+    recipe = yaml_input.convert(_load(file), Recipe, file, "docs/recipes.md has every field")
     for field_name, problem, hint in _problems(Folder(path, recipe)):
-        raise RecipeError(file, field_name, problem, hint)
+        raise FieldError(file, field_name, problem, hint)
+    ledger.read(path / LEDGER)
     return Folder(path, recipe)
 
 
@@ -267,7 +243,7 @@ def require_distinct(folders: Sequence[Folder]) -> None:
         other = by_number.setdefault(folder.recipe.id, folder)
         if other is not folder:
             free = max(by_number) + 1
-            raise RecipeError(
+            raise FieldError(
                 folder.path / RECIPE,
                 "id",
                 f"{folder.recipe.id} is that of {other.path / RECIPE} as well",
@@ -278,37 +254,9 @@ def require_distinct(folders: Sequence[Folder]) -> None:
 
 def _load(file: Path) -> Any:
     try:
-        text = foreign.read(file, MOST_RECIPE_BYTES).decode("utf-8")
-        return yaml_data(text, as_text=True)
+        return yaml_input.parse(foreign.read(file, MOST_RECIPE_BYTES), file)
     except FileNotFoundError as error:
         raise LmrError(f"there is no {file}", "docs/recipes.md says what a recipe is") from error
-    except UnicodeDecodeError as error:
-        raise LmrError(f"{file}: not a UTF-8 text file", "save it as UTF-8") from error
-    except NotParsed as error:
-        message = f"{file}{error.place}: not valid YAML: {error.reason}"
-        raise LmrError(message, "put text with a colon into quotes") from error
-
-
-def _refuse_unknown(data: Any, part: Any, file: Path, where: str = "") -> None:
-    """Raise RecipeError for a key of the file for which there is no field, at any depth.
-
-    Args:
-        part: the value that was made of the data.
-        where: the fields around it, with a dot at the end.
-    """
-    if isinstance(data, list):
-        for number, (entry, value) in enumerate(zip(data, part, strict=True)):
-            _refuse_unknown(entry, value, file, f"{where.removesuffix('.')}[{number}].")
-    elif isinstance(data, dict):
-        values = part
-        if dataclasses.is_dataclass(part):
-            values = {entry.name: getattr(part, entry.name) for entry in dataclasses.fields(part)}
-        for key, entry in data.items():
-            if key not in values:
-                near = difflib.get_close_matches(str(key), values, 1, 0.5)
-                hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(values)}"
-                raise RecipeError(file, f"{where}{key}", "there is no such field", hint)
-            _refuse_unknown(entry, values[key], file, f"{where}{key}.")
 
 
 def _problems(folder: Folder) -> Iterator[Problem]:

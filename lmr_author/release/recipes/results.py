@@ -27,8 +27,8 @@ def problem(row: Row) -> str:
     if row.left_out:
         return row.left_out
     if row.error is not None:
-        where = f"{row.path / RECIPE}: {row.error.field}: " if row.error.field else ""
-        return where + row.error.message
+        where = [str(row.path / row.error.file)] if row.error.file else []
+        return ": ".join([*where, *filter(None, [row.error.field]), row.error.message])
     problems = []
     if row.made.findings:
         found = "; ".join(f"{one.code} {one.path}: {one.message}" for one in row.made.findings)

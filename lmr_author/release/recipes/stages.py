@@ -19,11 +19,14 @@ from lmr_author.authoring.recording.record import record
 from lmr_author.core import files, foreign
 from lmr_author.core.errors import Hint, LmrError
 from lmr_author.core.repo.git import Commit, commit_folder
-from lmr_author.core.task import Progress, Severity, Target, Task, provenance
+from lmr_author.core.task import Progress, Severity, Target, Task, ledger, provenance
 from lmr_author.core.task.drafted import DRAFTED
 from lmr_author.core.task.equivalents import EquivalentMutants
+from lmr_author.core.task.ledger import LEDGER
 from lmr_author.core.task.provenance import RemovedFile
 from lmr_author.core.task.recording import FIXTURES
+from lmr_author.proof.checks.ledger import require_true
+from lmr_author.proof.contents import TaskContents
 from lmr_author.proof.evaluation import accepting, evaluate
 from lmr_author.proof.evaluation.bench import Bench
 from lmr_author.proof.evaluation.candidates.predictions import Prediction
@@ -210,9 +213,11 @@ def _known(build: Build, index: int) -> KnownVersions:
 
 
 def check(build: Build, made: Made) -> Made:
-    """``validate``; what it finds is kept, and the task goes on."""
+    """``validate``; what it finds is kept, and the task goes on. A ledger that does not hold is an error."""
     _beside(build.folder.path / ACCEPTED, build.task.accepted_path)
     _beside(build.folder.path / DRAFTED, build.task.drafted_path)
+    file = build.folder.path / LEDGER
+    ledger.save(build.task, require_true(TaskContents(build.task), ledger.read(file), file))
     found = validate([build.task]).findings
     return replace(made, findings=tuple(one for one in found if one.severity is not Severity.NOTE))
 

@@ -12,8 +12,9 @@ from lmr_author.authoring.recording.driver import folder_with, folders_beside
 from lmr_author.authoring.recording.options import RecordOptions
 from lmr_author.core import code, files, foreign, quoting
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import Implementation, Task, TaskInfo, equivalents, provenance
+from lmr_author.core.task import Implementation, Task, TaskInfo, equivalents, ledger, provenance
 from lmr_author.core.task.equivalents import EquivalentMutants
+from lmr_author.core.task.ledger import LEDGER
 from lmr_author.core.task.provenance import Provenance
 from lmr_author.core.task.recording import FIXTURES, load
 from lmr_author.release.recipes.made import ACCEPTED, EQUIVALENT
@@ -86,6 +87,8 @@ def write(task: Task, out: Path, here: Path) -> WrittenRecipe:
             # The diffs are lines of their code.
             ours = tuple(replace(mutant, diff="") for mutant in accepted)
             EquivalentMutants(accepted=ours).write(folder / EQUIVALENT)
+        if written := ledger.load(task).as_yaml():
+            files.write_text(folder / LEDGER, written)
         files.write_text(folder / RECIPE, quoting.yaml(plain(recipe)))
         read_recipe(folder)
     return WrittenRecipe(out, tuple(dict.fromkeys(remarks)))

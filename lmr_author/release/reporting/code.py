@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -22,6 +22,8 @@ class CodeBlock:
         first_line: number of its first line in the file.
         docstring: numbers of its docstring's lines in the file.
         marks: number of a line in the file → what the cases leave open about it.
+        anchor: beginning of the ids of lines to which passages of the paper link.
+        passages: number of such a line → numbers of the passages.
     """
 
     name: str
@@ -29,6 +31,8 @@ class CodeBlock:
     text: str
     docstring: range = range(0)
     marks: Mapping[int, str] = field(default_factory=dict)
+    anchor: str = ""
+    passages: Mapping[int, Sequence[int]] = field(default_factory=dict)
 
 
 def highlight(code: CodeBlock) -> Markup:
@@ -40,9 +44,14 @@ def highlight(code: CodeBlock) -> Markup:
         mark = code.marks.get(number, "")
         # Words beside the colour: colour alone says nothing.
         remark = Markup(' <span class="mark">← {}</span>').format(mark) if mark else ""
+        passages = code.passages.get(number, ())
+        links = Markup("").join(
+            Markup(' <a href="#passage-{0}">passage {0}</a>').format(each) for each in passages
+        )
+        anchor = Markup(' id="{}-{}"').format(code.anchor, number) if passages else ""
         shown.append(
-            Markup('<span class="line{}"><span class="number">{}</span>{}{}\n</span>').format(
-                " marked" if mark else "", str(number).rjust(width), line, remark
+            Markup('<span class="line{}"{}><span class="number">{}</span>{}{}{}\n</span>').format(
+                " marked" if mark else "", anchor, str(number).rjust(width), line, remark, links
             )
         )
     if len(code.docstring) > 3:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -30,11 +30,13 @@ from lmr_author.core.task.vetting import VettingRecord
 from lmr_author.proof.validation.run import checked
 from lmr_author.release.reporting import records, values
 from lmr_author.release.reporting.code import CodeBlock
+from lmr_author.release.reporting.passages import PassageView, by_line, golden_anchor, passages
 from lmr_author.release.reporting.records import History, ReviewView
 from lmr_author.release.reporting.status import STEPS, Status, status_with
 from lmr_author.release.reporting.values import Values
 from lmr_author.release.review.checklist import HUMAN, ChecklistQuestion, automatic_items
 from lmr_author.release.review.evidence import QuestionEvidence
+from lmr_author.release.review.evidence_of_ledger import entries_of
 from lmr_author.release.review.evidence_of_questions import evidence_for
 from lmr_author.release.review.review_status import ACCEPTED, DISPUTED, REJECTED, WAITING, proof_of
 from lmr_author.release.review.under_test import ReviewedTask, TargetUnderTest, line_marks, read_task
@@ -69,7 +71,7 @@ class ImplementationView:
     """What the page shows of an implementation beside the evidence.
 
     Attributes:
-        pages: number and picture of the paper's pages that the instruction speaks of.
+        pages: number and picture of the paper's pages that ledger and instruction speak of.
         gates: results of ``authoring/evaluation.json`` for it.
         problem: why the paper cannot be shown; "" for nothing.
     """
@@ -105,6 +107,7 @@ class TaskPage:
     history: History
     questions: tuple[ChecklistQuestion, ...]
     evidence: Mapping[str, QuestionEvidence]
+    passages: tuple[PassageView, ...]
 
 
 def task_page(task: Task, say: Progress) -> TaskPage:
@@ -118,6 +121,8 @@ def task_page(task: Task, say: Progress) -> TaskPage:
     reviewed = read_task(task)
     contents = reviewed.contents
     say(f"{task.name}: drawing pages of the paper")
+    implementations = tuple(_implementation(reviewed, under_test) for under_test in reviewed.targets)
+    drawn = {one.implementation.index: dict(one.pages).keys() for one in implementations}
     return TaskPage(
         name=task.name,
         info=info,
@@ -126,7 +131,7 @@ def task_page(task: Task, say: Progress) -> TaskPage:
         next=status.next.replace(str(task.root), task.name),
         note=status.note,
         verdict=_verdict(task, info, evaluation, report.findings, status),
-        implementations=tuple(_implementation(reviewed, under_test) for under_test in reviewed.targets),
+        implementations=implementations,
         task_gates=tuple(gate for gate in gates if gate.implementation is None),
         environment=records.environment(task, evaluation),
         dockerfile=contents.text(task.dockerfile) or "",
@@ -138,6 +143,7 @@ def task_page(task: Task, say: Progress) -> TaskPage:
         history=records.history(task, info, evaluation),
         questions=HUMAN,
         evidence=evidence_for(reviewed, report.findings),
+        passages=tuple(passages(contents, drawn)),
     )
 
 
@@ -180,6 +186,9 @@ def _implementation(reviewed: ReviewedTask, under_test: TargetUnderTest) -> Impl
     targets = []
     for target in pair.targets:
         golden = _code(pair.golden, target.golden, implementation.golden_file, marks)
+        if golden:
+            index = implementation.index
+            golden = replace(golden, anchor=golden_anchor(index), passages=by_line(reviewed.contents, index))
         masked = _code(pair.goal, target.goal, implementation.goal_file)
         targets.append(TargetView(target.qualname, golden, masked))
     pages, problem = _pages(reviewed, under_test)
@@ -189,12 +198,15 @@ def _implementation(reviewed: ReviewedTask, under_test: TargetUnderTest) -> Impl
 def _pages(
     reviewed: ReviewedTask, under_test: TargetUnderTest
 ) -> tuple[tuple[tuple[int, PageImage], ...], str]:
-    """Return pictures of the pages with what the instruction names, or why there are none."""
+    """Return pictures of the pages with what ledger and instruction name, or why there are none."""
     pdf = reviewed.task.paper_pdf(reviewed.contents.info)
     if not pdf.is_file() or pdf.is_symlink():
         return (), "no paper.pdf"
+    entries = entries_of(reviewed.contents, under_test.implementation.index)
+    quoted = [judged.entry.page for judged in entries]
+    wanted = dict.fromkeys([*filter(None, quoted), *under_test.cited.pages])
     try:
-        drawn = images(pdf, under_test.cited.pages[:MOST_PAGES])
+        drawn = images(pdf, list(wanted)[:MOST_PAGES])
     except LmrError as error:
         return (), error.message
     return tuple(sorted(drawn.items())), ""

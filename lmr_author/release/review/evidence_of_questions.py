@@ -10,7 +10,7 @@ from lmr_author.authoring.suggesting.sections import best_section, contradicting
 from lmr_author.core.paper.sections import sections
 from lmr_author.core.task import Finding, Severity, Task
 from lmr_author.core.texts import counted, listed
-from lmr_author.release.review import evidence_of_task
+from lmr_author.release.review import evidence_of_ledger, evidence_of_task
 from lmr_author.release.review.checklist import CATEGORY_MEANINGS
 from lmr_author.release.review.evidence import Evidence, QuestionEvidence
 from lmr_author.release.review.evidence_of_tests import evidence_of_tests
@@ -79,14 +79,16 @@ def _instruction(reviewed: ReviewedTask, target: TargetUnderTest) -> QuestionEvi
             doubts.append(f"the instruction gives the solution away: {lines[-1]}")
     if not target.lines:
         doubts.insert(0, "the golden cannot be read")
+    ledger = evidence_of_ledger.beside(reviewed.contents, target)
     return QuestionEvidence(
         (
             Evidence("Instruction", tuple(lines)),
             Evidence("Golden", code=target.lines),
+            *ledger.pieces,
             _returns(target),
             Evidence.of("Context files that models see", context),
         ),
-        tuple(doubts),
+        (*doubts, *ledger.doubts),
     )
 
 
@@ -134,6 +136,7 @@ def _paper_section(reviewed: ReviewedTask, target: TargetUnderTest) -> QuestionE
     if closest and closest not in cited.sections:
         doubts.append(f"by its words the golden belongs to {closest.named}, which is not named")
         pieces.append(Evidence(f"Closest to the golden's words: {closest.named}", prose=closest.text))
+    pieces += evidence_of_ledger.added(reviewed.contents, target)
     return QuestionEvidence(tuple(pieces), tuple(doubts))
 
 
@@ -213,7 +216,7 @@ _OF_TASK: dict[str, Callable[[ReviewedTask], QuestionEvidence]] = {
 }
 
 FINDINGS = {
-    "instruction": ("LMR6",),
+    "instruction": ("LMR6", "LMR805", "LMR806", "LMR807"),
     "paper-section": ("LMR101", "LMR102", "LMR105", "LMR106"),
     "core": ("LMR105", "LMR106", "LMR107"),
     "category": ("LMR004",),

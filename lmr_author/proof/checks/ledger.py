@@ -1,0 +1,159 @@
+"""LMR805 to LMR807: the ledger, judged against paper, golden, instruction and recording of the task as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lmr_author.core.code import first_line
+from lmr_author.core.errors import LmrError
+from lmr_author.core.paper.parts import missing_parts, named_parts
+from lmr_author.core.paper.quotes import QuotableText
+from lmr_author.core.task import AUTHORING, Implementation
+from lmr_author.core.task import recording as recorded
+from lmr_author.core.task.ledger import TOLD, Flaw, Ledger, LedgerEntry, refuse
+from lmr_author.core.texts import listed
+from lmr_author.proof.checks.base import Problem, check
+from lmr_author.proof.checks.paper_text import paper_pages
+from lmr_author.proof.contents import TaskContents, once, read_json
+from lmr_author.proof.targets import pair
+from lmr_author.runtime.probe.compare import CHOSEN
+
+_IN_PAPER, _IN_CODE = ("quote", "where"), ("lines", "index")
+"""Fields of which one check each is about; the others are about how a deviation is told."""
+
+
+@dataclass(frozen=True)
+class JudgedEntry:
+    """An entry of the ledger beside the task as it is; its page is the one of the quotation now.
+
+    Attributes:
+        number: its position, from 0.
+        flaws: what does not hold; a false quotation has page 0.
+    """
+
+    number: int
+    entry: LedgerEntry
+    flaws: tuple[Flaw, ...] = ()
+
+    @property
+    def is_misplaced(self) -> bool:
+        """True where its lines are not the target's."""
+        return any(flaw.field in _IN_CODE for flaw in self.flaws)
+
+
+def judge(task: TaskContents, ledger: Ledger) -> list[JudgedEntry]:
+    """Judge the entries of a ledger against a task."""
+    named = "\n".join(entry.where for entry in ledger.entries)
+    missing = missing_parts(named, paper_pages(task))
+    judged = []
+    for number, entry in enumerate(ledger.entries):
+        page = _paper(task).page_of(entry.quote) if entry.quote else None
+        flaws = [*entry.flaws(), *_flaws_in_code(task, entry)]
+        if entry.quote and page is None:
+            hint = _paper(task).nearest(entry.quote) or "copy the words from paper.json"
+            flaws.append(Flaw("quote", "does not stand in the paper", hint))
+        for part in named_parts(entry.where):
+            if part in missing:
+                flaws.append(
+                    Flaw("where", f"the paper has no {part}", "name the part by its number in paper.pdf")
+                )
+        judged.append(JudgedEntry(number, replace(entry, page=page or 0), tuple(flaws)))
+    return judged
+
+
+@once
+def judged_entries(task: TaskContents) -> list[JudgedEntry]:
+    """Judge the ledger that is stored with a task; nothing where there is none, or it cannot be read."""
+    try:
+        stored = Ledger.from_json(read_json(task.read_bytes(task.task.root / AUTHORING / "ledger.json")))
+    except LmrError:  # LMR802
+        return []
+    return judge(task, stored)
+
+
+def require_true(task: TaskContents, ledger: Ledger, file: Path | str) -> Ledger:
+    """Return a ledger with the pages of its quotations. Raises FieldError for its flaws, by entry and field."""
+    judged = judge(task, ledger)
+    refuse(file, [(entry.number, flaw) for entry in judged for flaw in entry.flaws])
+    return replace(ledger, entries=tuple(each.entry for each in judged))
+
+
+@once
+def _paper(task: TaskContents) -> QuotableText:
+    return QuotableText(paper_pages(task))
+
+
+def _flaws_in_code(task: TaskContents, entry: LedgerEntry) -> Iterator[Flaw]:
+    target = next((each for each in task.implementations if each.index == entry.index), None)
+    if target is None:
+        numbers = ", ".join(str(each.index) for each in task.implementations) or "none"
+        yield Flaw("index", f"the task has no target {entry.index}", f"it has: {numbers}")
+        return
+    spans = []
+    for both in pair(task, target).targets:
+        if both.golden:
+            spans.append(range(first_line(both.golden.node), both.golden.end_line + 1))
+    if not any(entry.span and entry.span[0] in span and entry.span[-1] in span for span in spans):
+        lines = " and ".join(f"{span[0]}-{span[-1]}" for span in spans)
+        hint = f"it has lines {lines}" if lines else "the golden does not have the target: see LMR302"
+        yield Flaw("lines", f"{entry.lines} is not within {target.qualname} in {target.golden_file}", hint)
+    if entry.instruction and QuotableText({1: target.instruction}).page_of(entry.instruction) is None:
+        hint = "tell the deviation there, or quote the words that tell it"
+        yield Flaw("instruction", "does not stand in the target's instruction", hint)
+    if entry.check and entry.check not in (chosen := _chosen(task, target)):
+        hint = f"the recording has: {listed(chosen, 8)}" if chosen else "record again with --check PATH=KIND"
+        yield Flaw("check", f"no case compares {entry.check!r:.80} as `record --check` says", hint)
+
+
+@once
+def _chosen(task: TaskContents, target: Implementation) -> list[str]:
+    """Return the parts of the recorded outcomes for which the annotator chose the comparison."""
+    try:
+        recording = recorded.load(task.task.recording(task.info, target.index))
+    except LmrError:  # it is damaged, which is no matter of the ledger
+        return []
+    checkers = [item for case in recording.cases for item in case.checkers.items()] if recording else []
+    return list(dict.fromkeys(path for path, checker in checkers if checker.get("reason") == CHOSEN))
+
+
+def _problems(task: TaskContents, names: tuple[str, ...]) -> Iterator[Problem]:
+    targets = {each.index: each for each in task.implementations}
+    for judged in judged_entries(task):
+        for flaw in judged.flaws:
+            if flaw.field in names:
+                message = f"entry {judged.number + 1}: {flaw.field or judged.entry.relation}: {flaw.message}"
+                pointer = f"/entries/{judged.number}/{flaw.field}".rstrip("/")
+                path = task.task.root / AUTHORING / "ledger.json"
+                yield Problem(message, flaw.hint, path, 0, pointer, targets.get(judged.entry.index))
+
+
+@check(
+    "LMR805",
+    "the ledger quotes what the paper does not say",
+    rationale="The ledger (authoring/ledger.json) shows reviewers the paper beside the code. They do not look up every"
+    " quotation, so a false one makes a false claim about the paper look proven.",
+)
+def quotations(task: TaskContents) -> Iterator[Problem]:
+    yield from _problems(task, _IN_PAPER)
+
+
+@check(
+    "LMR806",
+    "the ledger names lines that are not the target's",
+    rationale="When the golden changes, its lines move, and the ledger shows other code beside the paper's words.",
+)
+def lines(task: TaskContents) -> Iterator[Problem]:
+    yield from _problems(task, _IN_CODE)
+
+
+@check(
+    "LMR807",
+    "a deviation from the paper is told nowhere",
+    rationale="Who implements the paper where the golden deviates from it fails the test, and is right. The instruction"
+    " has to tell a deviation, or its part of the outcome is compared otherwise, or somebody says why neither is"
+    " needed.",
+)
+def deviations(task: TaskContents) -> Iterator[Problem]:
+    yield from _problems(task, (*TOLD, "note", ""))
