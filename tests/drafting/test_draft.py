@@ -150,7 +150,7 @@ def test_a_model_drafts_a_sound_task(place: Path) -> None:
     )
     out = draft(place, model, code=0)
     assert "the task is sound; nobody has confirmed it yet" in out
-    assert "2 rounds, 3,000 tokens" in out
+    assert "1 round, 3,000 tokens" in out
     first = json.dumps(model.requests[0]["messages"])
     assert "steps/core.py::clamp" in first and "section 2 (Steps)" in first
     assert QUOTE in model.told(1) and "def clamp" in model.told(1)

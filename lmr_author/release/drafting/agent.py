@@ -41,6 +41,11 @@ from lmr_author.release.export.output import render
 from lmr_author.release.recipes.made import STAGES
 from lmr_author.release.recipes.make import MakeOptions
 from lmr_author.release.recipes.side_by_side import interrupt_workers
+from lmr_author.runtime.environment import interpreters
+from lmr_author.runtime.environment.build import ask_inventory
+from lmr_author.runtime.environment.packages import table
+from lmr_author.runtime.environment.where import DOCKER, LOCAL, Where
+from lmr_author.runtime.sandbox.local import LocalSandbox
 
 OUTPUT_TOKENS, RETRIES = 16_000, 6
 TOOL_BYTES = 48 * 1024
@@ -107,7 +112,7 @@ class Agent:
     async def converse(self, desk: Desk, say: Progress) -> list[ChatMessage]:
         """Talk with the model until the draft ends, and return the conversation, which is stored after each step."""
         tools = tools_of(desk, self.options, say)
-        messages = _begin(desk)
+        messages = _begin(desk, self.options.where)
         while not desk.state.ending:
             began = time.monotonic()
             last = messages[-1]
@@ -236,7 +241,7 @@ def _tool(function: Callable[..., Any], purpose: str, about: dict[str, str]) -> 
     return ToolDef(function, function.__name__, purpose, parameters, parallel=False).as_tool()
 
 
-def _begin(desk: Desk) -> list[ChatMessage]:
+def _begin(desk: Desk, where: Where) -> list[ChatMessage]:
     """Return the conversation so far, or its first two messages."""
     if desk.messages.is_file():
         return list(_HISTORY.validate_json(desk.messages.read_bytes()))
@@ -249,12 +254,29 @@ def _begin(desk: Desk) -> list[ChatMessage]:
         suggestions=ranking.suggestions,
         notes=ranking.notes,
         files=looking.file_names(desk.repository, ""),
+        place=_runs_in(where),
         recipe=(desk.recipe / "recipe.yaml").read_text("utf-8"),
     )
     system = render(
         "draft/system.md.j2", craft=craft(), fields=json.dumps(resources.schema("recipe")["$defs"])
     )
     return [ChatMessageSystem(content=system), ChatMessageUser(content=first)]
+
+
+def _runs_in(where: Where) -> dict[str, str]:
+    """Return what a model has to know of the place where its code runs: what is installed, which Pythons are there."""
+    if where.kind == DOCKER:
+        return {"kind": DOCKER}
+    if where.python is None:
+        return {
+            "kind": LOCAL,
+            "pythons": ", ".join(minor for minor in table("pythons") if interpreters.find(minor)),
+        }
+    with LocalSandbox(where.python) as sandbox:
+        sandbox.prepare()
+        there = ask_inventory(sandbox)
+    packages = ", ".join(f"{name} {version}" for name, version in sorted(there.packages.items()))
+    return {"kind": LOCAL, "python": there.python, "packages": packages}
 
 
 def _keep(desk: Desk, messages: list[ChatMessage]) -> None:

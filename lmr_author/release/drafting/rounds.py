@@ -13,10 +13,13 @@ from lmr_author.release.export.output import render
 from lmr_author.release.recipes.facts import error_to_json, to_json
 from lmr_author.release.recipes.make import MakeOptions, Problem
 from lmr_author.release.recipes.recipe import Folder, TargetPart, read
+from lmr_author.release.recipes.results import problem, state
 from lmr_author.release.recipes.side_by_side import in_a_process
 
 FEWEST = {"misreading": ("failed", 6), "rewrite": ("passed", 2)}
 """Kind of answer → its verdict, and how many there have to be for each target."""
+SHOWN = 12
+"""Survivors of a target, and kinds of tolerances, that a model is told of at once."""
 
 
 def craft() -> str:
@@ -29,9 +32,8 @@ def make_round(desk: Desk, options: MakeOptions) -> dict[str, Any]:
     """Make the recipe as far as ``options.to`` says, and return what came of it, as ``make --format json`` has it.
 
     ``still_missing`` is what a draft needs beside what ``make`` demands. The draft ends where nothing is missing and
-    the task is sound.
+    the task is sound. Only what ran is a round.
     """
-    desk.note(rounds=desk.state.rounds + 1)
     try:
         folder = read(desk.recipe)
     except LmrError as error:
@@ -41,13 +43,27 @@ def make_round(desk: Desk, options: MakeOptions) -> dict[str, Any]:
             "state": "not made",
             "error": {"message": "fields that are given were changed", "fields": changed},
         }
+    desk.note(rounds=desk.state.rounds + 1)
     row = in_a_process(folder, options)
     if row.error and row.error.of_machine:
         desk.end("error", f"{row.error.message}; {row.error.hint}")
     missing = list(_missing(folder))
     if row.sound and not missing:
         desk.end("sound")
-    return {**to_json(row), "still_missing": missing}
+    return {"state": state(row), "why": problem(row), "still_missing": missing, **_shortly(to_json(row))}
+
+
+def _shortly(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the facts with the number of cases in place of their list, which is most of them and changes nothing."""
+    for target in facts["targets"]:
+        cases = target.pop("cases")
+        target["cases"] = len(cases)
+        target["cases_made_of_others"] = sum(bool(case["made_of"]) for case in cases)
+        target["tolerances"] = list({str(case["tolerance"]): case["tolerance"] for case in cases}.values())[
+            :SHOWN
+        ]
+        target["survivors"] = target["survivors"][:SHOWN]
+    return facts
 
 
 def _changed(desk: Desk, folder: Folder) -> Iterator[dict[str, object]]:
