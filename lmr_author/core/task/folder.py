@@ -60,6 +60,7 @@ class Task:
     patch_path = _Own(AUTHORING, "patches", "repository.patch")  # applied to the pinned commit
     evaluation_path = _Own(AUTHORING, "evaluation.json")
     challenge_path = _Own(AUTHORING, "challenge.json")
+    difficulty_path = _Own(AUTHORING, "difficulty.json")  # what models' answers came to
     accepted_path = _Own(AUTHORING, "accepted.json")
     environment_path = _Own(AUTHORING, "environment.json")  # contents of the built image
     local_environment_path = _Own(AUTHORING, "local-environment")  # name of the one that `env local` made

@@ -128,7 +128,16 @@ def ordinary_files(task: TaskContents) -> Iterator[Problem]:
 
 
 _WITH_SCHEMA = frozenset(
-    ("accepted", "adjudication", "also-masked", "equivalent-mutants", "evaluation", "provenance", "vetting")
+    (
+        "accepted",
+        "adjudication",
+        "also-masked",
+        "difficulty",
+        "equivalent-mutants",
+        "evaluation",
+        "provenance",
+        "vetting",
+    )
 )
 
 

@@ -29,8 +29,8 @@ WORK = ".make-"
 """Start of the name of the folder, beside the tasks, in which one is made."""
 NONE, NOTHING = StandIns(), Made()
 NOT_RUN: Mapping[str, float] = {}
-OF_PEOPLE = ("reviews", "adjudication.json", "scores")
-"""Records of people in a task's ``authoring/``: they go over into the task that replaces it."""
+OF_PEOPLE = ("reviews", "adjudication.json", "scores", "difficulty.json")
+"""Records of people, and of models, in a task's ``authoring/``: they go over into the task that replaces it."""
 
 _RUN: Mapping[str, Callable[[Build, Made], Made]] = {
     "source": stages.source,

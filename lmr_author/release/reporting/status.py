@@ -17,8 +17,10 @@ from lmr_author.core.task import (
     Task,
     TaskInfo,
     challenge,
+    difficulty,
 )
 from lmr_author.core.task.challenge import Kind
+from lmr_author.core.task.difficulty import TargetDifficulty
 from lmr_author.core.task.state import State
 from lmr_author.core.texts import counted
 from lmr_author.release.review.review_status import (
@@ -83,6 +85,7 @@ class Status:
         reviews_needed: number of reviews that the checklist asks for.
         signed_off_by: those of them who signed off; empty while ``waiting``, because reviews are blind until then.
         challenged: what misreadings and rewrites did on its tests; None where none were tried, or nobody asked.
+        difficulty: what models' answers came to on each target as it is; empty where none were kept.
     """
 
     task: str
@@ -94,6 +97,7 @@ class Status:
     reviews_needed: int = 0
     signed_off_by: tuple[str, ...] = ()
     challenged: ChallengeSummary | None = None
+    difficulty: tuple[TargetDifficulty, ...] = ()
 
     @property
     def state(self) -> str:
@@ -110,7 +114,11 @@ class Status:
         return f"{len(self.signed_off_by)} of {len(self.reviewed_by)} sign-offs"
 
     def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "state": self.state}
+        return {
+            **asdict(self),
+            "difficulty": [target.to_json() for target in self.difficulty],
+            "state": self.state,
+        }
 
 
 def with_challenge(task: Task, status: Status) -> Status:
@@ -162,6 +170,7 @@ def _checked(task: Task, done: list[str], findings: Sequence[Finding] | None) ->
         reviews.reviewers,
         len(reviews.reviewers) + reviews.missing,
         reviews.signed_off,
+        difficulty=difficulty.current(task, state.content),
     )
 
 

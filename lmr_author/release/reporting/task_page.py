@@ -24,6 +24,7 @@ from lmr_author.core.task import (
 from lmr_author.core.task import evaluation as evaluations
 from lmr_author.core.task.accepted import Accepted
 from lmr_author.core.task.challenge import ChallengeStatus
+from lmr_author.core.task.difficulty import TargetDifficulty
 from lmr_author.core.task.evaluation import MUTANTS_DIE, GateStatus
 from lmr_author.core.task.recording import Case
 from lmr_author.core.task.vetting import VettingRecord
@@ -105,6 +106,7 @@ class TaskPage:
     history: History
     questions: tuple[ChecklistQuestion, ...]
     evidence: Mapping[str, QuestionEvidence]
+    difficulty: tuple[TargetDifficulty, ...]
 
 
 def task_page(task: Task, say: Progress) -> TaskPage:
@@ -138,6 +140,7 @@ def task_page(task: Task, say: Progress) -> TaskPage:
         history=records.history(task, info, evaluation),
         questions=HUMAN,
         evidence=evidence_for(reviewed, report.findings),
+        difficulty=status.difficulty,
     )
 
 
