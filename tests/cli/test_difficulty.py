@@ -135,7 +135,7 @@ def test_the_sets_page_lists_what_all_and_what_none_solve(tmp_path: Path) -> Non
     assert easy.name in every and hard.name in none and apart.name not in section
     table = succeed("status", "tasks", cwd=tmp_path).out
     cells = [line.split() for line in table.splitlines() if "MarginRanking" in line]
-    assert [row[2] for row in cells] == ["2/2", "0/2", "0/1", "-"]
+    assert [row[2] for row in cells[:4]] == ["2/2", "0/2", "0/1", "-"]
 
 
 def test_two_thousand_models_are_kept_and_a_few_are_shown(tmp_path: Path) -> None:
