@@ -83,6 +83,18 @@ def no_package(folder: Path) -> None:
     (folder / "driver.py").write_text("import cv2\n")
 
 
+def no_torch(folder: Path) -> None:
+    (folder / "driver.py").write_text("import torch\n")
+
+
+def no_pdf(folder: Path) -> None:
+    (folder / "paper.pdf").write_text("<html></html>")
+
+
+def wrong_python(folder: Path) -> None:
+    change(folder, lambda data: data.update(environment={"python": "three"}))
+
+
 def torch_as_package(folder: Path) -> None:
     change(folder, lambda data: data.update(environment={"python": "3.11", "packages": ["torch==2.1"]}))
 
@@ -94,6 +106,9 @@ def unknown_file(folder: Path) -> None:
 FAILURES: dict[str, tuple[Callable[[Path], None], str, str, Any]] = {
     "no driver": (no_driver, "record", "targets[0].record.command", None),
     "no package": (no_package, "record", "environment.packages", ["opencv-python-headless"]),
+    "no PyTorch": (no_torch, "record", "environment.local", None),
+    "no PDF": (no_pdf, "source", "paper.source", None),
+    "no version": (wrong_python, "source", "environment.python", None),
     "PyTorch as a package": (torch_as_package, "environment", "environment.packages", None),
     "no file to show": (unknown_file, "mask", "targets[0].retrieval", None),
 }
@@ -111,7 +126,8 @@ def test_a_stage_that_fails_names_the_field_and_a_value(title: str, tmp_path: Pa
     assert "--" not in error["hint"] and "lmr-author" not in error["hint"], "options are fields here"
     found = states(task)
     assert found[stage] == "failed"
-    assert set(found.values()) == {"done", "failed", "not begun"} and list(found)[::-1][0] == "answers"
+    begun = list(STAGES).index(stage)
+    assert list(found.values()) == ["done"] * begun + ["failed"] + ["not begun"] * (len(STAGES) - begun - 1)
     seconds = {one["name"]: one["seconds"] for one in task["stages"]}
     assert task["seconds"] == pytest.approx(sum(seconds.values()), abs=0.11)
 
