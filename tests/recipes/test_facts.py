@@ -135,7 +135,10 @@ def test_a_stage_that_fails_names_the_field_and_a_value(title: str, tmp_path: Pa
 def test_survivors_stand_with_their_lines_and_the_block_that_no_case_reaches(tmp_path: Path) -> None:
     folder = write_recipe(tmp_path / "recipes" / "1-small")
     (folder / "repository" / "steps" / "core.py").write_text(WITHOUT_LONG_LISTS)
+    proven = made(tmp_path, "--to", "evaluate", code=0)
+    assert (proven["state"], states(proven)["evaluate"]) == ("made to evaluate", "failed")
     task = made(tmp_path, code=1)
+    assert [stage["name"] for stage in task["stages"] if stage["seconds"]] == ["answers"]
     assert (task["state"], task["stage"], task["error"]) == ("not sound", "evaluate", None)
     gates = {gate["name"]: gate for gate in task["gates"]}
     assert not gates["mutants-die"]["holds"] and gates["mutants-die"]["lists"]["judgement"] == "open"
