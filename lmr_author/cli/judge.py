@@ -24,7 +24,7 @@ from lmr_author.cli.options import (
     finite,
 )
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
-from lmr_author.core.texts import listed, shortened
+from lmr_author.core.texts import counted, listed, shortened
 
 if TYPE_CHECKING:
     from lmr_author.core.task import Task
@@ -50,6 +50,9 @@ def judge(
     out: Annotated[Path, Option(help="Folder of results; judging is resumed there.")] = Path("lmr-results"),
     *,
     where: Where,
+    keep: Annotated[
+        bool, Option("--keep", help="Keep solved of tried by model beside each task's gates.")
+    ] = False,
     jobs: Annotated[int, Option("--jobs", "-j", min=1, max=256, help="Answers judged side by side.")] = 1,
     timeout: Annotated[
         float, Option(min=1, callback=finite, help="Time limit of one case, in seconds.")
@@ -103,6 +106,8 @@ def judge(
         implementation=implementation,
     )
     if by_hand:
+        if keep:
+            raise UsageError("--keep is for verdicts of unit tests", "leave out --keep, or --by-hand")
         return grade_by_hand(tasks, people, output)
     if people != GradeOptions(predictions=predictions):
         raise UsageError("options of a person's grades without --by-hand", "add --by-hand")
@@ -118,11 +123,14 @@ def judge(
         seconds=timeout,
         memory_mb=memory,
     )
-    return _judge(tasks, predictions, options, as_json=output is Format.json)
+    return _judge(tasks, predictions, options, keep=keep, as_json=output is Format.json)
 
 
-def _judge(tasks: Sequence[Task], predictions: Path, options: CandidateOptions, *, as_json: bool) -> int:
+def _judge(
+    tasks: Sequence[Task], predictions: Path, options: CandidateOptions, *, keep: bool, as_json: bool
+) -> int:
     """Judge models' answers; the exit code is 0 when each has a verdict, whatever it is."""
+    from lmr_author.proof.evaluation.candidates import keeping
     from lmr_author.proof.evaluation.candidates.run import score
 
     counts, started = Counter[str](), time.monotonic()
@@ -141,7 +149,10 @@ def _judge(tasks: Sequence[Task], predictions: Path, options: CandidateOptions, 
             elif done % EVERY == 0 or done == total:
                 ui.say(line)
 
+        # A task that is changed meanwhile is not the one that was judged.
+        contents = {task.name: task.content_digest() for task in tasks if keep}
         scored = score(tasks, predictions, options, progress, count)
+        kept = keeping.keep(tasks, scored.results, predictions, contents) if keep else 0
     if as_json:
         ui.print_json(
             {
@@ -156,6 +167,9 @@ def _judge(tasks: Sequence[Task], predictions: Path, options: CandidateOptions, 
         )
     else:
         _show_scored(scored)
+        if kept:
+            ui.say(f"kept in {counted(kept, 'task')}: authoring/difficulty.json", stderr=False)
+            ui.then("status", *(task.root for task in tasks[:1]), stderr=False)
     return EXIT_CLEAN if scored.complete else EXIT_FINDINGS
 
 

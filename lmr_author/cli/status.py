@@ -64,10 +64,14 @@ def _show_table(statuses: Sequence[Status]) -> None:
     columns = {"task": [each.task for each in statuses], "status": [each.state for each in statuses]}
     if challenged:
         columns["fail, pass"] = list(map(_challenge_counts, statuses))
+    if any(each.difficulty for each in statuses):
+        columns["solved"] = list(map(_solved_counts, statuses))
     columns["open"] = [each.note for each in statuses]
     ui.columns_of([tuple(columns), *zip(*columns.values(), strict=True)])
     if challenged:
         ui.say("fail, pass: misreadings that fail, rewrites that pass (`challenge`)", stderr=False)
+    if "solved" in columns:
+        ui.say("solved: models' answers that pass, of those judged (`judge --keep`)", stderr=False)
     counts = Counter(each.state for each in statuses)
     numbers = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])
     ui.say(f"{len(statuses)} tasks: {numbers}", stderr=False)
@@ -91,6 +95,11 @@ def _challenge_counts(status: Status) -> str:
     return f"{misreadings}, {rewrites}{stale}"
 
 
+def _solved_counts(status: Status) -> str:
+    tried = sum(target.tried for target in status.difficulty)
+    return f"{sum(target.solved for target in status.difficulty)}/{tried}" if tried else "-"
+
+
 def _show_one(status: Status) -> None:
     from lmr_author.release.reporting.status import STEPS, VALID
     from lmr_author.release.review.review_status import DISPUTED, REJECTED, WAITING
@@ -106,6 +115,9 @@ def _show_one(status: Status) -> None:
         ui.say(f"drafted by {status.drafted_by}: {DRAFTS[status.draft]}", indent=2, hang=2, stderr=False)
     if status.challenged:
         ui.say(f"challenged: {status.challenged.text}", indent=2, hang=2, stderr=False)
+    for target in status.difficulty:
+        several = f" (target {target.index})" if len(status.difficulty) > 1 else ""
+        ui.say(f"models{several}: {target.text}", indent=2, hang=2, stderr=False)
     if status.note:
         ui.say(status.note, indent=2, hang=2, stderr=False)
     if status.review != WAITING:

@@ -9,7 +9,8 @@ that turns them into an exit code.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,6 +82,17 @@ class LmrError(Exception):
     def hint(self) -> str:
         """What to do, for a terminal."""
         return str(self.advice)
+
+
+@contextmanager
+def concerning(option: str) -> Iterator[None]:
+    """Name what has to change in an error of the block that does not name it."""
+    try:
+        yield
+    except LmrError as error:
+        if not error.advice.settings:
+            error.advice = Hint(error.advice.text, (Setting(option),))
+        raise
 
 
 class UsageError(LmrError):

@@ -83,6 +83,18 @@ def no_package(folder: Path) -> None:
     (folder / "driver.py").write_text("import cv2\n")
 
 
+def no_torch(folder: Path) -> None:
+    (folder / "driver.py").write_text("import torch\n")
+
+
+def no_pdf(folder: Path) -> None:
+    (folder / "paper.pdf").write_text("<html></html>")
+
+
+def wrong_python(folder: Path) -> None:
+    change(folder, lambda data: data.update(environment={"python": "three"}))
+
+
 def torch_as_package(folder: Path) -> None:
     change(folder, lambda data: data.update(environment={"python": "3.11", "packages": ["torch==2.1"]}))
 
@@ -94,6 +106,9 @@ def unknown_file(folder: Path) -> None:
 FAILURES: dict[str, tuple[Callable[[Path], None], str, str, Any]] = {
     "no driver": (no_driver, "record", "targets[0].record.command", None),
     "no package": (no_package, "record", "environment.packages", ["opencv-python-headless"]),
+    "no PyTorch": (no_torch, "record", "environment.local", None),
+    "no PDF": (no_pdf, "source", "paper.source", None),
+    "no version": (wrong_python, "source", "environment.python", None),
     "PyTorch as a package": (torch_as_package, "environment", "environment.packages", None),
     "no file to show": (unknown_file, "mask", "targets[0].retrieval", None),
 }
@@ -111,7 +126,8 @@ def test_a_stage_that_fails_names_the_field_and_a_value(title: str, tmp_path: Pa
     assert "--" not in error["hint"] and "lmr-author" not in error["hint"], "options are fields here"
     found = states(task)
     assert found[stage] == "failed"
-    assert set(found.values()) == {"done", "failed", "not begun"} and list(found)[::-1][0] == "answers"
+    begun = list(STAGES).index(stage)
+    assert list(found.values()) == ["done"] * begun + ["failed"] + ["not begun"] * (len(STAGES) - begun - 1)
     seconds = {one["name"]: one["seconds"] for one in task["stages"]}
     assert task["seconds"] == pytest.approx(sum(seconds.values()), abs=0.11)
 
@@ -119,7 +135,10 @@ def test_a_stage_that_fails_names_the_field_and_a_value(title: str, tmp_path: Pa
 def test_survivors_stand_with_their_lines_and_the_block_that_no_case_reaches(tmp_path: Path) -> None:
     folder = write_recipe(tmp_path / "recipes" / "1-small")
     (folder / "repository" / "steps" / "core.py").write_text(WITHOUT_LONG_LISTS)
+    proven = made(tmp_path, "--to", "evaluate", code=0)
+    assert (proven["state"], states(proven)["evaluate"]) == ("made to evaluate", "failed")
     task = made(tmp_path, code=1)
+    assert [stage["name"] for stage in task["stages"] if stage["seconds"]] == ["answers"]
     assert (task["state"], task["stage"], task["error"]) == ("not sound", "evaluate", None)
     gates = {gate["name"]: gate for gate in task["gates"]}
     assert not gates["mutants-die"]["holds"] and gates["mutants-die"]["lists"]["judgement"] == "open"

@@ -252,7 +252,7 @@ def test_a_commit_that_the_clone_lacks_is_named(tmp_path: Path) -> None:
     change(folder, lambda data: data.update(repository={"url": url, "commit": "1" * 40}))
     clone = make_repository(tmp_path / "clone")
     said = failing(folder, "--clone", f"{url}={clone}")
-    assert "recipe.yaml: repository: " in said and "1" * 40 in said
+    assert "recipe.yaml: repository.commit: " in said and "1" * 40 in said
 
 
 @pytest.mark.parametrize("name", ["nowhere", ".", "../paper.pdf"])

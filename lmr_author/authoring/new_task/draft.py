@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from lmr_author.authoring.vetting.facts import Facts
-from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.errors import Hint, LmrError, Setting, UsageError
 from lmr_author.core.repo.address import Address, safe_name
 from lmr_author.core.task import NOT_SHIPPED
 
@@ -102,8 +102,10 @@ def require_valid(draft: Draft, taken: Mapping[int, str], fields: Collection[str
     wrong = {name: problem for name, problem in problems(draft, taken).items() if name in fields}
     if wrong:
         texts = (f"{LABELS[name].lower()}: {problem}" for name, problem in wrong.items())
-        options = " and ".join(_OPTIONS[name] for name in wrong)
-        raise UsageError("; ".join(texts), f"pass {'it' if len(wrong) == 1 else 'them'} with {options}")
+        settings = tuple(Setting(_OPTIONS[name]) for name in wrong)
+        options = " and ".join(f"{{{number}}}" for number in range(len(settings)))
+        hint = f"pass {'it' if len(wrong) == 1 else 'them'} with {options}"
+        raise UsageError("; ".join(texts), Hint(hint, settings))
 
 
 def default_name(title: str) -> str:

@@ -14,7 +14,7 @@ from lmr_author.authoring.new_task.records import Stages, notes_on
 from lmr_author.authoring.vetting.facts import Facts, best, gather_facts
 from lmr_author.authoring.vetting.vet import read_accepted_vetting
 from lmr_author.core import files, foreign, paper, repo
-from lmr_author.core.errors import LmrError, UsageError
+from lmr_author.core.errors import LmrError, UsageError, concerning
 from lmr_author.core.paper import FetchedPaper, Paper
 from lmr_author.core.repo import Address, Clone, CloneOptions
 from lmr_author.core.repo.citations import read_citations
@@ -100,9 +100,10 @@ def new_task(
     vetted = read_accepted_vetting(options.vetting) if options.vetting else None
     with files.temporary_folder("lmr-author-paper-") as temporary:
         say(f"fetching the paper {options.paper}")
-        fetched = paper.fetch(options.paper, temporary / "paper.pdf")
-        say("reading the paper")
-        read = _read(options, fetched)
+        with concerning("PAPER"):
+            fetched = paper.fetch(options.paper, temporary / "paper.pdf")
+            say("reading the paper")
+            read = _read(options, fetched)
         if wizard and not options.repo:
             options = replace(options, repo=wizard.repository(read.repositories))
         # The repository tells facts about the paper, so it is here before the task has a name.
@@ -191,7 +192,8 @@ def _read_patch(options: NewTaskOptions) -> bytes:
 def _clone(options: NewTaskOptions, patch: bytes, folder: Path, say: Progress) -> Clone:
     say(f"cloning {Address.parse(options.repo).shown}")
     how = CloneOptions(skip_submodules=options.skip_submodules, skip_lfs=options.skip_lfs, patch=patch)
-    return repo.clone(options.repo, options.commit, folder, how, say)
+    with concerning("--repo"):
+        return repo.clone(options.repo, options.commit, folder, how, say)
 
 
 def _stages(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lmr_author.core.errors import Hint, Setting
-from lmr_author.core.task import UNIT_TEST
+from lmr_author.core.task import TORCH_FAMILY, UNIT_TEST
 from lmr_author.runtime.environment.packages import distribution
 from lmr_author.runtime.sandbox.base import ExecResult
 
@@ -86,6 +86,9 @@ def _path_advice(module: str, folder: str) -> Hint:
 
 
 def _install_advice(module: str, in_image: bool) -> Hint:
+    option = "--with"
+    if module in TORCH_FAMILY:  # it comes with the base image
+        option = "--base-image" if in_image else "env local --with"
     if in_image:
         typed = (
             "`lmr-author env lock --with NAME` adds what brings it to requirements.lock, whose comments name what was "
@@ -97,7 +100,7 @@ def _install_advice(module: str, in_image: bool) -> Hint:
             "task's image (--sandbox docker)"
         )
     place = "in the image" if in_image else "where the command runs"
-    return Hint(f"{module} is not installed {place}: {{0}}", (Setting("--with", (), typed),))
+    return Hint(f"{module} is not installed {place}: {{0}}", (Setting(option, (), typed),))
 
 
 def _driver_advice(lines: list[str], in_image: bool) -> Hint:

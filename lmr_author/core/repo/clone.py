@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lmr_author.core import files, foreign
-from lmr_author.core.errors import LmrError
+from lmr_author.core.errors import Hint, LmrError, Setting
 from lmr_author.core.repo.address import Address
 from lmr_author.core.repo.git import Git, apply_patch, opened, resolve_lfs, without_filters
 from lmr_author.core.repo.settings import read_settings
@@ -214,7 +214,8 @@ def _resolve(git: Git, repository: Repo, commit: str | None, shown: str) -> str:
             f"{message}, and only a part of the history", "fetch the rest there: git fetch --unshallow"
         )
     nearest = ", ".join(map(printable, close))
-    raise LmrError(message, f"there are, for example: {nearest}" if close else "check the commit")
+    hint = f"there are, for example: {nearest}" if close else "check the commit"
+    raise LmrError(message, Hint(hint, (Setting("--commit"),)))
 
 
 def _describe(repository: Repo, sha: str, folder: Path) -> Clone:
@@ -256,11 +257,13 @@ def _with_submodule(
         url = re.sub(r"//[^/@]*@", "//", printable(link.url))
         left_out = Submodule(shown, url, link.commit, "left out by --skip submodules")
         return replace(outer, submodules=(*outer.submodules, left_out))
-    hint = "pass --skip submodules to go on without the repository's submodules (it is recorded)"
+    skip = (Setting("--skip submodules", ("true",), "--skip submodules"),)
+    hint = "pass {0} to go on without the repository's submodules (it is recorded)"
     if not link.url:
-        raise LmrError(f"{shown} is a submodule link, but .gitmodules gives no address for it", hint)
+        message = f"{shown} is a submodule link, but .gitmodules gives no address for it"
+        raise LmrError(message, Hint(hint, skip))
     if depth >= DEPTH:
-        raise LmrError(f"submodules are nested more than {DEPTH} deep at {shown}", hint)
+        raise LmrError(f"submodules are nested more than {DEPTH} deep at {shown}", Hint(hint, skip))
     target = files.inside(outer.folder, link.path)
     if target.exists():
         target.rmdir()  # git made it as an empty folder
@@ -271,7 +274,7 @@ def _with_submodule(
         below = _checkout(address, link.commit, target, options, progress, depth + 1)
     except LmrError as error:
         raise LmrError(
-            f"the submodule {shown} cannot be had: {error.message}", f"{hint}; or: {error.hint}"
+            f"the submodule {shown} cannot be had: {error.message}", Hint(f"{hint}; or: {error.hint}", skip)
         ) from error
     inner = (replace(submodule, path=f"{link.path}/{submodule.path}") for submodule in below.submodules)
     return replace(

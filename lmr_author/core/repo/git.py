@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmr_author.core import files, foreign, processes
-from lmr_author.core.errors import LmrError
+from lmr_author.core.errors import Hint, LmrError, Setting
 from lmr_author.core.repo.address import SCHEMES
 from lmr_author.core.task import Progress
 from lmr_author.core.texts import printable
@@ -106,7 +106,10 @@ class Git:
         stderr = re.sub(r"(\w+://)[^/@\s]*@", r"\1", stderr.replace(*self.secret))
         reasons = _FAILURE.findall(stderr)
         if verb == "apply":  # one line names the file and the line of its hunk, the next one the file alone
-            return LmrError(f"the patch does not apply: {printable('; '.join(reasons), 600)}", _ANEW)
+            return LmrError(
+                f"the patch does not apply: {printable('; '.join(reasons), 600)}",
+                Hint(_ANEW, (Setting("--patch"),)),
+            )
         reason = printable(reasons[-1] if reasons else stderr, 300) or "no reason given"
         if "early EOF" in reason and len(reasons) > 1:
             reason = printable(reasons[0], 300)
@@ -217,7 +220,10 @@ def resolve_lfs(git: Git, *, skip: bool) -> tuple[tuple[str, ...], int]:
     names = ", ".join(printable(name, 80) for name in left[:5]) + (" …" if len(left) > 5 else "")
     raise LmrError(
         f"{len(left)} file(s) are Git LFS pointers, not data ({reason}): {names}",
-        "install git-lfs, or pass --skip lfs to keep the pointers (recorded) when no test needs them",
+        Hint(
+            "install git-lfs, or pass {0} to keep the pointers (recorded) when no test needs them",
+            (Setting("--skip lfs", ("true",), "--skip lfs"),),
+        ),
     )
 
 

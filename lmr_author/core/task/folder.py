@@ -62,6 +62,7 @@ class Task:
     drafted_path = _Own(AUTHORING, "drafted.json")
     evaluation_path = _Own(AUTHORING, "evaluation.json")
     challenge_path = _Own(AUTHORING, "challenge.json")
+    difficulty_path = _Own(AUTHORING, "difficulty.json")  # what models' answers came to
     accepted_path = _Own(AUTHORING, "accepted.json")
     environment_path = _Own(AUTHORING, "environment.json")  # contents of the built image
     local_environment_path = _Own(AUTHORING, "local-environment")  # name of the one that `env local` made

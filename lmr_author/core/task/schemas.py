@@ -10,6 +10,7 @@ import msgspec
 
 from lmr_author.core.task.accepted import AcceptedFindings, Finding
 from lmr_author.core.task.challenge import Challenge
+from lmr_author.core.task.difficulty import Difficulty
 from lmr_author.core.task.drafted import Drafted
 from lmr_author.core.task.environment import BuiltEnvironment
 from lmr_author.core.task.equivalents import EquivalentMutants
@@ -30,6 +31,7 @@ RECORDS: dict[str, type[Record]] = {
     "adjudication": Adjudication,
     "also-masked": AlsoMaskedList,
     "challenge": Challenge,
+    "difficulty": Difficulty,
     "drafted": Drafted,
     "environment": BuiltEnvironment,
     "equivalent-mutants": EquivalentMutants,

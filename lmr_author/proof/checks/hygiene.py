@@ -132,6 +132,7 @@ _WITH_SCHEMA = frozenset(
         "accepted",
         "adjudication",
         "also-masked",
+        "difficulty",
         "equivalent-mutants",
         "evaluation",
         "ledger",

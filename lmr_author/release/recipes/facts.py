@@ -123,7 +123,10 @@ def _targets(row: Row) -> Iterator[dict[str, Any]]:
     if row.place is None or row.stages.get("mask", StageState.NOT_BEGUN) is StageState.NOT_BEGUN:
         return
     task = Task(row.place)
-    info = task.load()
+    try:
+        info = task.load()
+    except LmrError:  # what was cut off may have none
+        return
     for implementation in info.implementations:
         index = implementation.index
         gates = row.evaluation.gates if row.evaluation else ()
@@ -150,7 +153,7 @@ def _recorded(task: Task, info: TaskInfo, implementation: Implementation) -> dic
         if recording is None:
             return nothing
         golden = code.Module.parse(task.golden(implementation).read_bytes(), implementation.goal_file)
-    except (LmrError, OSError):  # a task in the folder of work may have been cut off anywhere
+    except (LmrError, OSError):
         return nothing
     return {
         "calls": recording.calls,

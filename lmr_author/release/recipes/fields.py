@@ -13,13 +13,25 @@ from lmr_author.core.yaml_input import FieldError
 from lmr_author.release.recipes.recipe import RECIPE, Folder
 from lmr_author.runtime.environment.packages import package_of
 
-_ENVIRONMENT = {
+_OF_TASK = {
     "--with": "environment.packages",
+    "env local --with": "environment.local",
     "--without": "environment.without",
     "--only-goal": "environment.only_goal",
     "--python-version": "environment.python",
     "--base-image": "environment.base_image",
     "--patch": "repository.patch",
+    "--repo": "repository.url",
+    "--repo-url": "repository.url",
+    "--commit": "repository.commit",
+    "--skip lfs": "repository.skip_lfs",
+    "--skip submodules": "repository.skip_submodules",
+    "PAPER": "paper.source",
+    "--paper-url": "paper.url",
+    "--title": "paper.title",
+    "--year": "paper.year",
+    "--id": "id",
+    "--name": "name",
 }
 _OF_TARGET = {
     "--": "record.command",
@@ -47,7 +59,7 @@ def field_of(setting: Setting, within: str) -> str:
         return within
     if setting.option in _OF_TARGET and within.startswith("targets["):
         return f"{within.partition('.')[0]}.{_OF_TARGET[setting.option]}"
-    return _ENVIRONMENT.get(setting.option, within)
+    return _OF_TASK.get(setting.option, within)
 
 
 def value_of(folder: Folder, setting: Setting, field: str) -> Any:

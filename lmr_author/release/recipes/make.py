@@ -30,8 +30,8 @@ WORK = ".make-"
 """Start of the name of the folder, beside the tasks, in which one is made."""
 NONE, NOTHING = StandIns(), Made()
 NOT_RUN: Mapping[str, float] = {}
-OF_PEOPLE = ("reviews", "adjudication.json", "scores")
-"""Records of people in a task's ``authoring/``: they go over into the task that replaces it."""
+OF_PEOPLE = ("reviews", "adjudication.json", "scores", "difficulty.json")
+"""Records of people, and of models, in a task's ``authoring/``: they go over into the task that replaces it."""
 
 _RUN: Mapping[str, Callable[[Build, Made], Made]] = {
     "source": stages.source,
@@ -189,31 +189,32 @@ def make_one(folder: Folder, options: MakeOptions, say: Progress) -> Row:
     """
     if folder.recipe.left_out:
         return _left_out(folder)
-    work, ran = options.out / f"{WORK}{folder.task}", dict[str, float]()
+    work, ran, wanted = options.out / f"{WORK}{folder.task}", dict[str, float](), dict[str, str]()
     try:
+        wanted |= records.wanted(folder)
         work.mkdir(parents=True, exist_ok=True)
         with locks.held(work):
-            return _make(Build(folder, work, options.where, options.stand_ins, say), options, ran)
+            return _make(Build(folder, work, options.where, options.stand_ins, say), options, wanted, ran)
     except LmrError as error:
-        return row_of(folder, work, Problem.of(error), ran)
+        problem = Problem.of(error)
     except OSError as error:
         name = f"{error.filename}: " if error.filename else ""
         problem = Problem(f"{name}{error.strerror or error}", "run the command again")
-        return row_of(folder, work, problem, ran)
+    return replace(row_of(folder, work, wanted, ran), error=problem, sound=False)
 
 
 def _left_out(folder: Folder) -> Row:
     return Row(folder.path, folder.task, folder, left_out=folder.recipe.left_out)
 
 
-def _make(build: Build, options: MakeOptions, ran: dict[str, float]) -> Row:
+def _make(build: Build, options: MakeOptions, wanted: Mapping[str, str], ran: dict[str, float]) -> Row:
     """Make a task.
 
     Args:
+        wanted: what each stage is made from.
         ran: gets the seconds of each stage that runs, in their order.
     """
     final = Task(options.out / build.folder.task)
-    wanted = records.wanted(build.folder)
     finished = records.load(records.path_of(final))
     ours = final.root.is_dir() and finished.content == records.content_of(final)
     if final.root.exists() and not ours and not options.force:
@@ -223,7 +224,7 @@ def _make(build: Build, options: MakeOptions, ran: dict[str, float]) -> Row:
         )
     if ours and not _first_open(finished, wanted, build.where):
         files.remove(build.work)
-        return row_of(build.folder, final.root)
+        return row_of(build.folder, final.root, wanted)
     done = _resumed(build, final, wanted) if ours else records.load(build.work / records.MADE)
     first = _first_open(done, wanted, build.where)
     if first == "environment" and first in done.stages:
@@ -231,13 +232,13 @@ def _make(build: Build, options: MakeOptions, ran: dict[str, float]) -> Row:
     for stage in STAGES[STAGES.index(first) : STAGES.index(options.to) + 1] if first else ():
         done = _run(stage, build, done, wanted, ran)
     if options.to != STAGES[-1]:
-        return replace(row_of(build.folder, build.work, ran=ran), sound=False, made_to=options.to)
+        return replace(row_of(build.folder, build.work, wanted, ran), sound=False, made_to=options.to)
     _bring_people(final, build.task)
-    row = row_of(build.folder, build.work, ran=ran)
+    row = row_of(build.folder, build.work, wanted, ran)
     if not row.sound:
         return row
     _exchange(build, final, done)
-    return row_of(build.folder, final.root, ran=ran)
+    return row_of(build.folder, final.root, wanted, ran)
 
 
 def _run(
@@ -311,12 +312,13 @@ def _exchange(build: Build, final: Task, done: Made) -> None:
 
 
 def row_of(
-    folder: Folder, path: Path, error: Problem | None = None, ran: Mapping[str, float] = NOT_RUN
+    folder: Folder, path: Path, wanted: Mapping[str, str], ran: Mapping[str, float] = NOT_RUN
 ) -> Row:
     """Return what is known of a recipe's task in its place, or in the folder of work.
 
     Args:
-        ran: seconds of the stages of this run; where there is an error, it is the last one's.
+        wanted: what each stage is made from; empty where that is not known.
+        ran: seconds of the stages of this run.
     """
     in_work = path.name.startswith(WORK)
     task = Task(path / folder.task if in_work else path)
@@ -327,13 +329,11 @@ def row_of(
         folder,
         task.root if task.root.exists() else None,
         ran=ran,
-        error=error,
         made=made,
         evaluation=proof_of(task) if "evaluate" in made.stages else None,
     )
-    stages = _states(row, records.wanted(folder))
-    finished = {StageState.DONE, StageState.REUSED}
-    return replace(row, stages=stages, sound=error is None and finished.issuperset(stages.values()))
+    stages = _states(row, wanted)
+    return replace(row, stages=stages, sound={StageState.DONE, StageState.REUSED}.issuperset(stages.values()))
 
 
 def _states(row: Row, wanted: Mapping[str, str]) -> dict[str, StageState]:
@@ -342,14 +342,12 @@ def _states(row: Row, wanted: Mapping[str, str]) -> dict[str, StageState]:
         "evaluate": row.evaluation is not None and row.evaluation.passed,
         "answers": not row.wrong,
     }
-    stopped = list(row.ran)[-1:] if row.error else []
     states = {}
     for name in STAGES:
-        if name in stopped:
-            states[name] = StageState.FAILED
-        elif row.made.stages.get(name) != wanted[name]:
+        finished = bool(wanted) and row.made.stages.get(name) == wanted[name]
+        if not finished and name not in row.ran:
             states[name] = StageState.NOT_BEGUN
-        elif not holds.get(name, True):
+        elif not finished or not holds.get(name, True):
             states[name] = StageState.FAILED
         else:
             states[name] = StageState.DONE if name in row.ran else StageState.REUSED
@@ -363,8 +361,9 @@ def check_one(folder: Folder, options: MakeOptions) -> Row:
     task = Task(options.out / folder.task)
     if not task.info_path.is_file():
         return Row(folder.path, folder.task, folder, error=Problem(f"there is no {task.root}", "make it"))
-    row = row_of(folder, task.root)
-    stale = row.made.first_stale(records.wanted(folder))
+    wanted = records.wanted(folder)
+    row = row_of(folder, task.root, wanted)
+    stale = row.made.first_stale(wanted)
     if not row.made.content:
         problem, hint = "it was not made by `lmr-author make`", "make it with --force"
     elif stale:

@@ -117,7 +117,7 @@ def source(build: Build, made: Made) -> Made:
         skip_submodules=repository.skip_submodules,
         skip_lfs=repository.skip_lfs,
     )
-    with in_field(build.folder, "repository" if repository.commit else "paper"):
+    with in_field(build.folder, "repository"):
         new_task.new_task(options, build.say)
     if repository.files:
         _name_own_code(build.task)

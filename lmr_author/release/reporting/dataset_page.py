@@ -20,6 +20,7 @@ from lmr_author.core.task import (
     TaskInfo,
 )
 from lmr_author.core.task import evaluation as evaluations
+from lmr_author.core.task.difficulty import Extreme, TargetDifficulty
 from lmr_author.core.task.mutation import MutationScore
 from lmr_author.core.texts import size_text
 from lmr_author.proof.validation.report import TaskReport
@@ -44,6 +45,7 @@ class TaskRow:
         agreement: share of checklist items on which the reviewers agree, 0 to 1; None without two of them.
         link: address of the task's page; "" without one.
         stale: the task changed since it was evaluated.
+        difficulty: what models' answers came to on each target.
     """
 
     name: str
@@ -61,6 +63,16 @@ class TaskRow:
     agreement: float | None
     link: str
     stale: bool
+    difficulty: tuple[TargetDifficulty, ...]
+
+    @property
+    def tried(self) -> int:
+        """Models' answers that were judged."""
+        return sum(target.tried for target in self.difficulty)
+
+    @property
+    def solved(self) -> int:
+        return sum(target.solved for target in self.difficulty)
 
 
 @dataclass(frozen=True)
@@ -69,6 +81,7 @@ class DatasetPage:
 
     Attributes:
         facts: (name, value) pairs shown at the top.
+        extremes: what every model solves, and what none solves: with the targets' tasks.
     """
 
     name: str
@@ -76,6 +89,7 @@ class DatasetPage:
     categories: tuple[tuple[str, int], ...]
     states: tuple[tuple[str, int], ...]
     facts: tuple[tuple[str, str], ...]
+    extremes: tuple[tuple[Extreme, tuple[tuple[TaskRow, TargetDifficulty], ...]], ...]
 
 
 def dataset_page(name: str, tasks: Sequence[Task], say: Progress, *, linked: bool = False) -> DatasetPage:
@@ -100,7 +114,12 @@ def dataset_page(name: str, tasks: Sequence[Task], say: Progress, *, linked: boo
         tuple((category, categories[category]) for category in order),
         tuple((state, states[state]) for state in STATES if state != BROKEN or states[BROKEN]),
         _facts(rows),
+        tuple((extreme, _with(extreme, rows)) for extreme in Extreme),
     )
+
+
+def _with(extreme: Extreme, rows: Sequence[TaskRow]) -> tuple[tuple[TaskRow, TargetDifficulty], ...]:
+    return tuple((row, target) for row in rows for target in row.difficulty if target.extreme is extreme)
 
 
 def _row(task: Task, checks: TaskReport, link: str) -> TaskRow:
@@ -130,6 +149,7 @@ def _row(task: Task, checks: TaskReport, link: str) -> TaskRow:
         agreement=reviewed.agreement.percent if reviewed and reviewed.agreement else None,
         link=link,
         stale=evaluation is not None and not evaluation.is_of(State.of(task)),
+        difficulty=where.difficulty,
     )
 
 

@@ -17,8 +17,10 @@ from lmr_author.core.task import (
     Task,
     TaskInfo,
     challenge,
+    difficulty,
 )
 from lmr_author.core.task.challenge import Kind
+from lmr_author.core.task.difficulty import TargetDifficulty
 from lmr_author.core.task.drafted import drafted_by
 from lmr_author.core.task.state import State
 from lmr_author.core.texts import counted
@@ -85,6 +87,7 @@ class Status:
         signed_off_by: those of them who signed off; empty while ``waiting``, because reviews are blind until then.
         drafted_by: the model that drafted it; "" where a person did.
         challenged: what misreadings and rewrites did on its tests; None where none were tried, or nobody asked.
+        difficulty: what models' answers came to on each target as it is; empty where none were kept.
     """
 
     task: str
@@ -97,6 +100,7 @@ class Status:
     signed_off_by: tuple[str, ...] = ()
     drafted_by: str = ""
     challenged: ChallengeSummary | None = None
+    difficulty: tuple[TargetDifficulty, ...] = ()
 
     @property
     def state(self) -> str:
@@ -119,7 +123,12 @@ class Status:
         return f"{len(self.signed_off_by)} of {len(self.reviewed_by)} sign-offs"
 
     def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "state": self.state, "draft": self.draft}
+        return {
+            **asdict(self),
+            "difficulty": [target.to_json() for target in self.difficulty],
+            "state": self.state,
+            "draft": self.draft,
+        }
 
 
 def with_challenge(task: Task, status: Status) -> Status:
@@ -172,6 +181,7 @@ def _checked(task: Task, done: list[str], findings: Sequence[Finding] | None) ->
         len(reviews.reviewers) + reviews.missing,
         reviews.signed_off,
         drafted.model if (drafted := drafted_by(task)) else "",
+        difficulty=difficulty.current(task, state.content),
     )
 
 

@@ -24,6 +24,7 @@ from lmr_author.core.task import (
 from lmr_author.core.task import evaluation as evaluations
 from lmr_author.core.task.accepted import Accepted
 from lmr_author.core.task.challenge import ChallengeStatus
+from lmr_author.core.task.difficulty import TargetDifficulty
 from lmr_author.core.task.evaluation import MUTANTS_DIE, GateStatus
 from lmr_author.core.task.recording import Case
 from lmr_author.core.task.vetting import VettingRecord
@@ -108,6 +109,7 @@ class TaskPage:
     questions: tuple[ChecklistQuestion, ...]
     evidence: Mapping[str, QuestionEvidence]
     passages: tuple[PassageView, ...]
+    difficulty: tuple[TargetDifficulty, ...]
 
 
 def task_page(task: Task, say: Progress) -> TaskPage:
@@ -144,6 +146,7 @@ def task_page(task: Task, say: Progress) -> TaskPage:
         questions=HUMAN,
         evidence=evidence_for(reviewed, report.findings),
         passages=tuple(passages(contents, drawn)),
+        difficulty=status.difficulty,
     )
 
 

@@ -9,10 +9,12 @@ from dataclasses import replace
 from lmr_author.authoring.suggesting.sections import best_section, contradicting_category, likely_category
 from lmr_author.core.paper.sections import sections
 from lmr_author.core.task import Finding, Severity, Task
+from lmr_author.core.task.difficulty import Extreme
 from lmr_author.core.texts import counted, listed
 from lmr_author.release.review import evidence_of_ledger, evidence_of_task
 from lmr_author.release.review.checklist import CATEGORY_MEANINGS
 from lmr_author.release.review.evidence import Evidence, QuestionEvidence
+from lmr_author.release.review.evidence_of_models import models_answers
 from lmr_author.release.review.evidence_of_tests import evidence_of_tests
 from lmr_author.release.review.spelled_out import spelled_out
 from lmr_author.release.review.under_test import ReviewedTask, TargetUnderTest, read_task
@@ -152,7 +154,9 @@ def _paper_and_code(reviewed: ReviewedTask) -> QuestionEvidence:
     abstract = evidence_of_task.abstract_of(reviewed.contents.info.paper_name, reviewed.pages)
     changed = evidence_of_task.changed_code(reviewed.task, reviewed.contents)
     drafted = evidence_of_task.drafted(reviewed.task)
-    return QuestionEvidence((*drafted.pieces, abstract, *changed.pieces), (*drafted.doubts, *changed.doubts))
+    easy = models_answers(reviewed, Extreme.EVERY)
+    pieces = (*drafted.pieces, abstract, *changed.pieces, *easy.pieces)
+    return QuestionEvidence(pieces, (*drafted.doubts, *changed.doubts))
 
 
 def _core(_: ReviewedTask, target: TargetUnderTest) -> QuestionEvidence:
@@ -208,6 +212,7 @@ _OF_IMPLEMENTATION: dict[str, Callable[[ReviewedTask, TargetUnderTest], Question
     "no-leak": _mentions,
 }
 _OF_TASK: dict[str, Callable[[ReviewedTask], QuestionEvidence]] = {
+    "paper-section": models_answers,
     "core": _paper_and_code,
     "tests": _evaluated,
     "no-leak": lambda reviewed: QuestionEvidence((evidence_of_task.nearest(reviewed.contents),)),

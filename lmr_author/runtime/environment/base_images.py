@@ -17,7 +17,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from lmr_author.core.errors import LmrError
+from lmr_author.core.errors import Hint, LmrError, Setting
 from lmr_author.core.task.provenance import BaseImageOrigin
 from lmr_author.runtime.environment.needs import Declared, Needs, applies, exact_version, has_version
 from lmr_author.runtime.environment.packages import table
@@ -106,10 +106,11 @@ def choose_base(needs: Needs, image: str | None = None, python: str | None = Non
     """
     if image is not None and not is_reference(image):
         hint = "give a reference like pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime"
-        raise LmrError(f"not an image: {image!r}", hint)
+        raise LmrError(f"not an image: {image!r}", Hint(hint, (Setting("--base-image"),)))
     if python is not None and not re.fullmatch(r"3\.\d{1,2}", python):
         old = "a task's code runs in Python 3; " if re.fullmatch(r"2(\.\d+)*", python) else ""
-        raise LmrError(f"not a Python version: {python!r}", f"{old}give major and minor, like 3.11")
+        hint = f"{old}give major and minor, like 3.11"
+        raise LmrError(f"not a Python version: {python!r}", Hint(hint, (Setting("--python-version"),)))
     chosen = _choose(needs, python) if image is None else known_image(image)
     if python is None:
         return chosen
@@ -131,7 +132,9 @@ def _require_python(base: BaseImageOrigin, python: str) -> None:
         named = f", as {others[0].image('runtime', '').reference}" if others else ""
         raise LmrError(
             f"{base.reference} has Python {release.python}, not {python}",
-            f"leave out the Python, or name an image that has it{named}",
+            Hint(
+                f"leave out the Python, or name an image that has it{named}", (Setting("--python-version"),)
+            ),
         )
 
 
