@@ -71,7 +71,12 @@ def draft(
     budget = Budget(rounds, tokens, minutes, cost)
     options = DraftOptions(model, out, tasks, budget, where, stand_ins, jobs)
     with ui.progress("drafting") as progress:
-        drafts = draft_all(requests, options, progress)
+
+        def say(line: str) -> None:
+            ui.say(line)
+            progress(line)
+
+        drafts = draft_all(requests, options, say)
     if output is Format.json:
         ui.print_json({"drafts": [_to_json(one) for one in drafts]})
     else:
