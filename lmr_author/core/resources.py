@@ -13,7 +13,7 @@ from lmr_author.core.errors import LmrError
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _SUPPORT = (
-    "document", "objects", "calling", "arrays", "decoding", "looking", "sides", "comparison",
+    "document", "objects", "calling", "arrays", "closures", "decoding", "looking", "sides", "comparison",
     "effects", "repeating", "functions", "cuda_as_cpu", "shipped",
 )  # fmt: skip
 """Modules of the probe that the support file consists of, each after those that it needs."""

@@ -357,10 +357,13 @@ def test_a_package_that_lies_in_a_folder_of_its_own_is_found(
 
 
 LAYER = """\
+import threading
+
+
 class Layer:
     def __init__(self, drop):
-        self.drop = drop if drop else lambda x: x
-        self.lock = lambda: None
+        self.drop = drop if drop else threading.Lock()
+        self.lock = threading.Lock()
 
     def forward(self, x):
         return x if x < 0 else self.drop(x)
@@ -380,8 +383,20 @@ def test_a_case_that_lacks_what_the_function_names_is_none(tmp_path: Path) -> No
     result, _ = recorded_from(tmp_path, {"layer.py": LAYER}, "layer.py::Layer.forward", driver)
     assert [case.call for case in of_driver(result)] == [2, 3]
     (lost,) = map(str, lost_calls(result))
-    assert "self.drop (function) could not be stored, and the function names it" in lost
+    assert "self.drop (_thread.lock) could not be stored, and the function names it" in lost
     assert "`def drop(): return ...`" in lost
+
+
+def test_a_lambda_of_the_repository_costs_no_call(tmp_path: Path) -> None:
+    code = LAYER.replace("else threading.Lock()", "else lambda x: x")
+    driver = (
+        "from layer import Layer, half\n"
+        "for x, drop in ((3.0, None), (3.0, half), (-1.0, None), (-1.0, half)):\n    Layer(drop).forward(x)\n"
+    )
+    result, _ = recorded_from(tmp_path, {"layer.py": code}, "layer.py::Layer.forward", driver)
+    assert [case.call for case in of_driver(result)] == [1, 2, 3, 4]
+    versions = (code, code.replace("self.drop(x)", "self.drop(x) + 0"), code.replace("self.drop(x)", "x"))
+    assert [passes(tmp_path, "layer.py", text) for text in versions] == [True, True, False]
 
 
 IN_PLACE = '''\

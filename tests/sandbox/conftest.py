@@ -58,6 +58,7 @@ DIFFERENCES: dict[str, dict[str, Difference]] = {
             "without bubblewrap a program may mount over the machine's own /tmp", skip=True
         )
     },
+    "test_keys_of_the_hosts_session_are_out_of_reach": {"local-plain": NO_NAMESPACES},
     "test_memory_of_no_process_is_limited": {"local-plain": FILLS},
     "test_tmp_and_shm_are_no_larger_than_the_memory": {"local-plain": FILLS},
     "test_tmp_is_limited": {"local-plain": Difference("without bubblewrap only single files are limited")},

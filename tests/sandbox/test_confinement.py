@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import platform
 import signal
 import socket
 import subprocess
@@ -95,6 +97,26 @@ def test_tmp_and_shm_are_no_larger_than_the_memory(python: Python) -> None:
     )
     result = python(code, "/tmp", "/dev/shm", limits=Limits(memory_mb=256, file_mb=1024, seconds=60))
     assert result.stdout == b""
+
+
+KEYS = """
+import ctypes, platform, sys
+add, request, control = (248, 249, 250) if platform.machine() == "x86_64" else (217, 218, 219)
+libc, name = ctypes.CDLL(None, use_errno=True), sys.argv[1].encode()
+key, text = libc.syscall(request, b"user", name, None, 0), ctypes.create_string_buffer(64)
+libc.syscall(control, 11, key, text, 64)
+print(key > 0, text.value, libc.syscall(add, b"user", b"left", b"behind", 6, -3) > 0)
+"""
+
+
+def test_keys_of_the_hosts_session_are_out_of_reach(python: Python) -> None:
+    """A session's keyring is inherited by all of its processes, and what one of them leaves there stays."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    add, join = (248, 250) if platform.machine() == "x86_64" else (217, 219)
+    if libc.syscall(join, 1, None) < 0 or libc.syscall(add, b"user", b"ours", b"secret", 6, -3) < 0:
+        pytest.skip("this kernel, or what it runs in, has no keyrings")
+    assert python(KEYS, "ours").stdout == b"False b'' False\n"
+    assert python(KEYS, "left").stdout == b"False b'' False\n"
 
 
 def test_system_is_not_writable(python: Python) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 import collections
 import copy
+import functools
 import importlib
 import warnings
 from typing import Any, Callable, Dict, List, Optional
 
 from .arrays import numbers
+from .closures import function_at
 from .document import BadDocument, Document, join
 from .objects import content_type, fill_object, new_object, own, resolve, set_state
 
@@ -217,7 +219,7 @@ _SIMPLE: Dict[str, Callable[[Decoder, Dict[str, Any]], Any]] = {
     "omitted": lambda decoder, node: OmittedPart(),
     "name": lambda decoder, node: resolve(node["v"]),
     "scalar": lambda decoder, node: decoder._array(node)[()],
-    "make": lambda decoder, node: _MAKERS[node["kind"]](*decoder.node(node["args"])),
+    "make": lambda decoder, node: _maker(node["kind"])(*decoder.node(node["args"])),
 }
 _MAKERS: Dict[str, Callable[..., Any]] = {
     "generator": _generator,
@@ -233,6 +235,10 @@ _MAKERS: Dict[str, Callable[..., Any]] = {
     "column": lambda values, dtype: _library("pandas").array(values, dtype=dtype),
 }
 """Kind of a ``make`` → the function that makes it of its arguments."""
+
+
+def _maker(kind: str) -> Callable[..., Any]:
+    return functools.partial(function_at, kind) if ":" in kind else _MAKERS[kind]
 
 
 def decode(document: Document, build: Optional[Callable[[str], Any]] = None) -> Any:

@@ -15,13 +15,12 @@ import os
 from types import CodeType
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
 
+from .closures import HIT
 from .definitions import Function, TargetNotFound, def_line, find, last_line
 from .functions import FUNCTIONS
 
 REGISTER = "__lmr_target__"
 """Name of the decorator; it lives in ``builtins``, where every scope finds it."""
-HIT = "__lmr_hit__"
-"""Name of the function that notes a block, called with the block's number."""
 
 
 class Instrumented(NamedTuple):

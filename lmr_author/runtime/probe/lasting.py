@@ -6,7 +6,7 @@ import os
 import sys
 from typing import Dict, List, Set
 
-from . import objects
+from . import closures, objects
 
 hidden: Set[str] = set()
 """Modules whose classes and functions cannot be found again: a driver outside the repository."""
@@ -22,6 +22,7 @@ def install(first_path: List[str]) -> None:
     """
     _first_path[:] = first_path
     objects.is_lasting = is_lasting
+    closures.is_of_repository = is_of_repository
 
 
 def is_lasting(home: str) -> bool:
@@ -44,6 +45,12 @@ def is_lasting(home: str) -> bool:
         finally:
             sys.path[:] = later
     return _importable[top]
+
+
+def is_of_repository(home: str) -> bool:
+    """Tell whether a module lies in the repository, and can be imported again."""
+    file = getattr(sys.modules.get(home), "__file__", None)
+    return is_lasting(home) and os.path.realpath(str(file)).startswith(_first_path[0] + os.sep)
 
 
 def adopt(path: str) -> None:

@@ -16,6 +16,7 @@ import types
 import warnings
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
+from .closures import closure_of, place_of
 from .decoding import OmittedPart
 from .document import NPY_TYPES
 from .objects import (
@@ -109,9 +110,20 @@ def _named(value: Any) -> Any:
     name = name_of(value) if callable(value) else None
     if name is not None:
         return {"$": "name", "v": name}
-    if isinstance(value, (type, types.FunctionType)):
-        raise Closed(LOCAL if isinstance(value, type) else MADE)
-    return None
+    if isinstance(value, type):
+        raise Closed(LOCAL)
+    return _placed(value) if isinstance(value, types.FunctionType) else None
+
+
+def _placed(function: types.FunctionType) -> Dict[str, Any]:
+    """Return the node of a lambda or closure of the repository."""
+    place = place_of(function)
+    if place is None:
+        raise Closed(MADE)
+    try:
+        return _make(place, *closure_of(function))
+    except ValueError as error:
+        raise Closed(MADE) from error
 
 
 # tensors and arrays

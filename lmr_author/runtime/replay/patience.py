@@ -13,7 +13,8 @@ GRACE_SECONDS = 10.0
 class Patience:
     """Follows a replayer's output: the run is over when it does not report within the limit of what it does.
 
-    Nothing but the replayer writes there, and it reports as often as there are versions and cases.
+    The replayer reports as often as there are versions and cases. In a container a candidate can write there, too,
+    and wins no more than cases that take all of their time would: the run has a limit.
     """
 
     def __init__(self, case_seconds: float) -> None:

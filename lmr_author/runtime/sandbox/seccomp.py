@@ -1,8 +1,10 @@
-"""The system calls that bubblewrap refuses to the programs inside: new user namespaces, and memory of no process.
+"""The system calls that bubblewrap refuses to the programs inside: user namespaces, memory of no process, and keys.
 
 In a user namespace of its own a program is root: it mounts a tmpfs of any size, which no limit counts. bubblewrap's
 ``--disable-userns`` does not work where root makes the namespaces. Memory of ``memfd_create`` and ``shmget`` needs no
-address space, so RLIMIT_AS does not limit it; libraries that use them fall back where a kernel has none.
+address space, so RLIMIT_AS does not limit it; libraries that use them fall back where a kernel has none. The kernel's
+keyrings are in no namespace of bubblewrap's: that of the user's session is inherited, so a program could read the keys
+in it, and leave some for the next run.
 
 The filter is classic BPF over ``struct seccomp_data`` (https://docs.kernel.org/userspace-api/seccomp_filter.html),
 with Docker's answers: EPERM, and ENOSYS for clone3, whose flags a filter cannot see, so that libc uses clone.
@@ -31,12 +33,12 @@ class _Machine(NamedTuple):
     clone: int
     unshare: int
     absent: tuple[int, ...]
-    """clone3, memfd_create, memfd_secret, shmget."""
+    """clone3, memfd_create, memfd_secret, shmget; add_key, request_key, keyctl."""
 
 
 _MACHINES = {
-    "x86_64": _Machine(0xC000003E, 56, 272, (435, 319, 447, 29)),
-    "aarch64": _Machine(0xC00000B7, 220, 97, (435, 279, 447, 194)),
+    "x86_64": _Machine(0xC000003E, 56, 272, (435, 319, 447, 29, 248, 249, 250)),
+    "aarch64": _Machine(0xC00000B7, 220, 97, (435, 279, 447, 194, 217, 218, 219)),
 }
 
 
