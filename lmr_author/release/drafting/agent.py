@@ -65,6 +65,7 @@ class Agent:
 
     def __init__(self, options: DraftOptions) -> None:
         self.options = options
+        self._bugs: list[Exception] = []
         try:
             self.model = get_model(
                 options.model, config=GenerateConfig(max_tokens=OUTPUT_TOKENS, max_retries=RETRIES)
@@ -94,6 +95,8 @@ class Agent:
                 )
         finally:
             interrupt_workers()
+        for bug in self._bugs:  # Inspect only logs what a solver raises
+            raise bug
 
     def _drafting(self, desks: Sequence[Desk], say: Progress) -> Solver:
         by_name = {desk.state.name: desk for desk in desks}
@@ -102,7 +105,11 @@ class Agent:
         def drafting() -> Solver:
             async def solve(state: TaskState, generate: Generate) -> TaskState:
                 desk = by_name[str(state.sample_id)]
-                state.messages = await self.converse(desk, say)
+                try:
+                    state.messages = await self.converse(desk, say)
+                except Exception as error:
+                    self._bugs.append(error)
+                    raise
                 return state
 
             return solve
