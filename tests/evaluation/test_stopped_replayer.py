@@ -12,10 +12,9 @@ from lmr_author.authoring.masking import MaskOptions, mask
 from lmr_author.core.task import Task
 from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.runtime.environment.where import Where
-from lmr_author.runtime.replay.patience import GRACE_SECONDS
 from tests.evaluation.foreign import PLAIN
 from tests.evaluation.hostile import CORRECT, does
-from tests.evaluation.test_hostile import BASE_IMAGE, HINGE, judged
+from tests.evaluation.test_hostile import BASE_IMAGE, GRACE_SECONDS, HINGE, judged
 from tests.pipeline import recorded
 from tests.support import make_task, remove_image
 
