@@ -39,13 +39,9 @@ IN_DOCKER = (
 )
 
 
-@pytest.fixture(scope="module")
-def task(tmp_path_factory: pytest.TempPathFactory) -> Task:
-    """A recorded task, without any library."""
-    made = make_task(tmp_path_factory.mktemp("tasks"))
-    mask(made, MaskOptions((HINGE,), category="Evaluation Metrics"), made.root)
-    recorded(made)
-    return made
+@pytest.fixture
+def task(recorded_hinge: Task) -> Task:
+    return recorded_hinge
 
 
 def judged(
