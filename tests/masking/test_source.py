@@ -140,6 +140,16 @@ def test_masking_the_second_of_two_is_undone_on_the_second() -> None:
     assert unmask_source(module, code.Module.parse(masked, "file.py"), "A.p") == DUPLICATES
 
 
+def test_did_you_mean() -> None:
+    module = code.Module.parse(DUPLICATES, "file.py")
+    with pytest.raises(TargetError) as error:
+        code.find(module, Target.parse("file.py::forward"))
+    assert error.value.hint == "did you mean file.py::A.B.forward?"
+    with pytest.raises(TargetError) as error:
+        code.find(module, Target.parse("file.py::A.B.forwrd"))
+    assert "A.B.forward" in error.value.hint
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "trainers.py", "::f", "trainers.py::", "a.py::f#x"],
