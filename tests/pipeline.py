@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from lmr_author.authoring.masking import MaskOptions, mask
+from lmr_author.authoring.recording import explored
 from lmr_author.authoring.recording.record import RecordOptions, RecordResult, record
 from lmr_author.core.task import Task
+from lmr_author.proof.evaluation import exploring
 from lmr_author.proof.evaluation.accepting import accept_mutants
 from lmr_author.proof.evaluation.evaluate import (
     EvaluateOptions,
@@ -33,6 +38,15 @@ def quiet(_: object) -> None:
     """No progress."""
 
 
+@contextmanager
+def few_generated_calls(*, some: bool) -> Iterator[None]:
+    """Record and evaluate with as few generated calls as show something, or without: they take longer than the rest."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(explored, "MOST", 60 if some else 0)
+        patch.setattr(exploring, "MOST", 150 if some else 0)
+        yield
+
+
 def recorded(
     task: Task,
     target: str = HINGE,
@@ -41,16 +55,24 @@ def recorded(
     tell: Callable[[str], None] = quiet,
     where: Where = PLAIN,
     force: bool = False,
+    generated: bool = False,
     **options: object,
 ) -> RecordResult:
-    """Record a target with the example's own driver, unless a command or examples are given."""
+    """Record a target with the example's own driver, unless a command or examples are given.
+
+    Args:
+        generated: with generated calls among the cases.
+    """
     words = command or (() if "examples" in options else ("python", "run.py"))
     chosen = RecordOptions(command=shlex.join(words), **options)  # type: ignore[arg-type]
-    return record(task, target, chosen, here or task.root, quiet, tell, where=where, force=force)
+    with few_generated_calls(some=generated):
+        return record(task, target, chosen, here or task.root, quiet, tell, where=where, force=force)
 
 
-def run_gates(task: Task, **options: object) -> Evaluation:
-    return evaluate(task, EvaluateOptions(**{"where": PLAIN, **options}), quiet, quiet)  # type: ignore[arg-type]
+def run_gates(task: Task, *, generated: bool = False, **options: object) -> Evaluation:
+    """Evaluate a task; ``generated``: survivors are tried on generated calls, too."""
+    with few_generated_calls(some=generated):
+        return evaluate(task, EvaluateOptions(**{"where": PLAIN, **options}), quiet, quiet)  # type: ignore[arg-type]
 
 
 def only_hinge(tmp_path: Path) -> Task:

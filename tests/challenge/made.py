@@ -10,7 +10,7 @@ from lmr_author.core.task import Task
 from lmr_author.core.task.challenge import Challenge, Challenger
 from lmr_author.release.challenge.challenge import ChallengeOptions, ChallengeRun, challenge
 from tests.evaluation.foreign import PLAIN
-from tests.pipeline import quiet, recorded
+from tests.pipeline import few_generated_calls, quiet, recorded
 from tests.support import make_task, write_files
 
 TARGET = "pkg/grid.py::to_grid"
@@ -82,14 +82,15 @@ def grid_task(parent: Path) -> Task:
     write_files(task.root / "small-repo", {"pkg/grid.py": SOURCE})
     write_files(parent, {"driver.py": DRIVER})
     mask(task, MaskOptions((TARGET,), category="Evaluation Metrics"), task.root)
-    recorded(task, TARGET, "python", "driver.py", cases=3, here=parent)
+    recorded(task, TARGET, "python", "driver.py", cases=3, here=parent, generated=True)
     return task
 
 
 def run(task: Task, path: Path | None = None, **options: object) -> ChallengeRun:
     """Challenge a task without isolation of its environment from others, and without a terminal."""
     chosen = ChallengeOptions(**{"answers": path, "where": PLAIN, **options})  # type: ignore[arg-type]
-    return challenge(task, chosen, task.root.parent, quiet)
+    with few_generated_calls(some=True):
+        return challenge(task, chosen, task.root.parent, quiet)
 
 
 def answer(record: Challenge, name: str) -> Challenger:

@@ -7,14 +7,10 @@ import json
 import os
 import shlex
 import shutil
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pytest
-from prompt_toolkit.application import create_app_session
-from prompt_toolkit.input import PipeInput, create_pipe_input
-from prompt_toolkit.output import DummyOutput
 
 from lmr_author.core.task import Task
 from tests.cli.program import Ended, lmr, succeed
@@ -105,10 +101,3 @@ def masked(fresh: Task) -> Task:
     """A small task with one function masked by the command."""
     succeed("mask", HINGE, "--category", CATEGORY, "--no-input", cwd=fresh.root)
     return fresh
-
-
-@pytest.fixture
-def keys() -> Iterator[PipeInput]:
-    """A keyboard: what is sent to it is typed."""
-    with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
-        yield pipe

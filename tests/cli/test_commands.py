@@ -9,7 +9,7 @@ import pytest
 
 from lmr_author.core.task import Task
 from tests.cli.conftest import CATEGORY, GATES, HINGE
-from tests.cli.program import lmr, snapshot, succeed, validate_with
+from tests.cli.program import lmr_forked, snapshot, succeed, validate_with
 from tests.gitrepos import git, make_repository
 from tests.papers import make_paper
 from tests.support import LOSSES
@@ -72,14 +72,6 @@ def test_mask_and_unmask_are_inverse(fresh: Task, tmp_path: Path) -> None:
     assert fresh.load().implementations == ()
 
 
-def test_a_task_is_found_from_inside_it_and_by_its_option(fresh: Task, tmp_path: Path) -> None:
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    succeed("mask", HINGE, "--category", CATEGORY, "--task", fresh.root, "--no-input", cwd=elsewhere)
-    succeed("unmask", "--all", cwd=fresh.root / "small-repo" / "pkg")
-    assert (fresh.root / "small-repo/pkg/losses.py").read_bytes() == LOSSES
-
-
 @pytest.mark.bwrap
 def test_record_by_a_driver_outside_of_the_task(masked: Task, tmp_path: Path) -> None:
     driver = tmp_path / "mine" / "drive.py"
@@ -96,7 +88,7 @@ def test_record_by_a_driver_outside_of_the_task(masked: Task, tmp_path: Path) ->
     assert f"recorded 2 of 5 calls of {HINGE}" in done.err and done.out == ""
     assert not [path for path in folder.rglob("*") if path.suffix in (".pkl", ".pickle", ".pt")]
 
-    again = lmr("record", HINGE, "--", "python", "run.py", cwd=masked.root)
+    again = lmr_forked("record", HINGE, "--", "python", "run.py", cwd=masked.root)
     assert again.code == 3 and "--force" in again.err
     assert "kept the old" in succeed("record", "--force", "--", "python", "run.py", cwd=masked.root).err
 
@@ -109,7 +101,7 @@ def test_validate_json(finished: Task) -> None:
 
     finished.evaluation_path.unlink()
     finished.golden_folder.joinpath("losses_golden.py").unlink()
-    found = lmr("validate", finished.root, "--format", "json", cwd=finished.root.parent)
+    found = lmr_forked("validate", finished.root, "--format", "json", cwd=finished.root.parent)
     assert (found.code, found.err) == (1, "")
     validate_with("validation", found.json())
     findings = found.json()["tasks"][0]["findings"]
@@ -133,7 +125,7 @@ def test_evaluate_fails_where_the_mask_is_none(finished: Task) -> None:
     info = finished.load()
     goal = finished.goal(info, info.implementations[0])
     goal.write_bytes(finished.golden(info.implementations[0]).read_bytes())
-    done = lmr("evaluate", "--repeats", "1", "--mutants", "5", cwd=finished.root)
+    done = lmr_forked("evaluate", "--repeats", "1", "--mutants", "5", cwd=finished.root)
     assert done.code == 1
     assert "✗ masked-fails" in done.out and "not proven" in done.out
     stored = json.loads(finished.evaluation_path.read_bytes())

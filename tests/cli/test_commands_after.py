@@ -9,7 +9,7 @@ import pytest
 
 from lmr_author.core.task import Task
 from tests.cli.conftest import CATEGORY, HINGE
-from tests.cli.program import lmr, succeed, validate_with
+from tests.cli.program import lmr_forked, succeed, validate_with
 from tests.support import make_task
 
 
@@ -42,7 +42,7 @@ def test_a_sign_off_holds_until_the_task_changes(finished: Task, tmp_path: Path)
     assert status()["reviewed_by"] == ["bob"]
 
     finished.dockerfile.write_text(finished.dockerfile.read_text() + "# and another\n")
-    again = lmr(*command, cwd=tmp_path)
+    again = lmr_forked(*command, cwd=tmp_path)
     assert again.code == 1
     assert "evaluated before the task changed" in again.err and "not signed off" in again.err
     assert (finished.reviews_folder / "alice.json.1").is_file()

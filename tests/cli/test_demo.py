@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from lmr_author.cli.app import main
 from tests.cli.conftest import GATES, Demo, Typed
 from tests.cli.program import lmr, snapshot
 
@@ -49,6 +50,25 @@ def test_words_are_explained_before_they_are_met(demo: Demo) -> None:
     said = demo.ended.err
     assert said.index("# A mutant is") < said.index("$ lmr-author record") < said.index(" mutants killed")
     assert said.index("# A gate is") < said.index("$ lmr-author evaluate")
+
+
+def test_a_demo_that_was_killed_is_begun_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def killed(work: Path, *_: object) -> int:
+        (work / "paper.pdf").write_text("half")
+        raise KeyboardInterrupt
+
+    def author(work: Path, *_: object) -> int:
+        assert not (work / "paper.pdf").exists()
+        (work / "paper.pdf").write_text("whole")
+        return 0
+
+    words = ["demo", "--dir", str(tmp_path / "demo")]
+    monkeypatch.setattr("lmr_author.cli.demo._author", killed)
+    assert main(words) == 130
+    monkeypatch.setattr("lmr_author.cli.demo._author", author)
+    assert main(words) == 0
+    assert main(words) == 3, "it is whole, and stays"
+    assert [path.name for path in (tmp_path / "demo").iterdir()] == ["paper.pdf"]
 
 
 @pytest.mark.bwrap

@@ -14,7 +14,15 @@ from pathlib import Path
 import pytest
 
 from lmr_author.core.task import Task
-from tests.cli.program import ENVIRONMENT, PROGRAM, Ended, assert_no_traceback, lmr, validate_with, wait_for
+from tests.cli.program import (
+    ENVIRONMENT,
+    PROGRAM,
+    Ended,
+    assert_no_traceback,
+    lmr_forked,
+    validate_with,
+    wait_for,
+)
 from tests.support import make_task, remove_image
 
 BASE = os.environ.get("LMR_TEST_BASE_IMAGE", "lmr-author/base:bookworm")
@@ -44,7 +52,7 @@ def write(task: Task, *more: str, base: str = BASE) -> None:
 
 def build(task: Task, *arguments: str, **env: str) -> Ended:
     """``env build`` of a task, as JSON."""
-    return lmr("env", "build", "--format", "json", *arguments, cwd=task.root, env=env)
+    return lmr_forked("env", "build", "--format", "json", *arguments, cwd=task.root, env=env)
 
 
 @pytest.mark.docker
@@ -63,7 +71,7 @@ def test_a_build_is_recorded_and_the_package_imported(task: Task) -> None:
 @pytest.mark.docker
 def test_a_broken_instruction_is_named_with_its_line(task: Task) -> None:
     write(task, "RUN true", "RUN cmake --version")
-    ended = lmr("env", "build", cwd=task.root)
+    ended = lmr_forked("env", "build", cwd=task.root)
     assert ended.code == 1
     assert "line 5 of the Dockerfile: RUN cmake --version" in ended.out
     assert "cause: the image has no cmake" in ended.out
@@ -74,7 +82,7 @@ def test_a_broken_instruction_is_named_with_its_line(task: Task) -> None:
 @pytest.mark.docker
 def test_another_base_image_has_to_be_given_again(task: Task) -> None:
     write(task, base="lmr-author/no-such-base:none")
-    said = lmr("env", "build", "--base-image", BASE, cwd=task.root)
+    said = lmr_forked("env", "build", "--base-image", BASE, cwd=task.root)
     assert said.code == 0, said.err
     assert f"give --base-image {BASE} to `record` and `evaluate`" in " ".join(said.out.split())
 

@@ -12,7 +12,17 @@ from typing import Any
 import pytest
 
 from lmr_author.core.task import Task
-from tests.cli.program import TEMPORARY, Ended, finish, lmr, refuse, start, succeed, validate_with, wait_for
+from tests.cli.program import (
+    TEMPORARY,
+    Ended,
+    finish,
+    lmr_forked,
+    refuse,
+    start,
+    succeed,
+    validate_with,
+    wait_for,
+)
 from tests.evaluation.foreign import PLAIN_PYTHON, STYLES, foreign_task
 
 HEADER = "def softplus(x, beta=1.0):\n"
@@ -46,7 +56,7 @@ def results(folder: Path) -> list[dict[str, Any]]:
 
 
 def judge(folder: Path, *options: str) -> Ended:
-    return lmr("judge", "tasks", "--predictions", "predictions.jsonl", *PLAIN, *options, cwd=folder)
+    return lmr_forked("judge", "tasks", "--predictions", "predictions.jsonl", *PLAIN, *options, cwd=folder)
 
 
 def test_one_broken_task_does_not_stop_the_others(task: Task, tmp_path: Path) -> None:
@@ -55,9 +65,9 @@ def test_one_broken_task_does_not_stop_the_others(task: Task, tmp_path: Path) ->
     (broken / "info.json").write_text("{")
     options = ("--mutants", "0", "--repeats", "1", *PLAIN)
 
-    proved = lmr("evaluate", "tasks", *options, "--format", "json", cwd=tmp_path)
-    shown = lmr("evaluate", "tasks", *options, cwd=tmp_path)
-    alone = lmr("evaluate", "tasks/3-Broken", *options, cwd=tmp_path)
+    proved = lmr_forked("evaluate", "tasks", *options, "--format", "json", cwd=tmp_path)
+    shown = lmr_forked("evaluate", "tasks", *options, cwd=tmp_path)
+    alone = lmr_forked("evaluate", "tasks/3-Broken", *options, cwd=tmp_path)
 
     first, second = proved.json()["tasks"]
     assert (first["task"], first["gates"]) == ("3-Broken", []) and "invalid JSON" in first["error"]
@@ -139,7 +149,7 @@ def test_an_agents_tree_is_judged(task: Task, tmp_path: Path) -> None:
         head, _, rest = goal.read_text().partition("def softplus")
         goal.write_text(head + code + "\n\nclass Mean" + rest.partition("class Mean")[2])
 
-    done = lmr("judge", "tasks", "--predictions", "runs", *PLAIN, cwd=tmp_path)
+    done = lmr_forked("judge", "tasks", "--predictions", "runs", *PLAIN, cwd=tmp_path)
 
     assert done.code == 0, done.err
     found = {line["model"]: line for line in results(tmp_path)}
@@ -173,7 +183,7 @@ def test_options_that_do_not_go_together(task: Task, tmp_path: Path) -> None:
     assert "no answers named" in refuse(2, "judge", "tasks", "--out", "x", cwd=tmp_path)[0]
     given = ("judge", "tasks", "--predictions", "predictions.jsonl")
     assert refuse(3, *given[:-1], "nothing.jsonl", cwd=tmp_path)[0] == "there is no nothing.jsonl"
-    assert lmr(*given, "--gpus", "1", cwd=tmp_path).code == 2
+    assert lmr_forked(*given, "--gpus", "1", cwd=tmp_path).code == 2
 
 
 def test_ctrl_c_leaves_nothing_running_and_keeps_what_was_judged(task: Task, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from tests.cli.program import processes_with, start, wait_for
 from tests.killing import VERBS, Range
 from tests.support import make_task
 
-FEW = ("mask", "env local", "demo")
+FEW = ("mask", "env local")
 
 
 @pytest.fixture(scope="module")

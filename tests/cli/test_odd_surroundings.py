@@ -61,7 +61,6 @@ RUNS = {
 ANSWER = {"task": "1-margin-focal-contrast", "index": 1, "model": "modèle", "outcome": "failed", "code": ""}
 AWAY = {"DOCKER_HOST": "unix:///nonexistent/docker.sock"}
 NO_UTF8 = os.fsdecode(b"caf\xe9")
-every_run = pytest.mark.parametrize("run", RUNS)
 
 
 @pytest.fixture
@@ -88,7 +87,16 @@ def test_every_verb_is_run() -> None:
     assert {own for verb, *others in words if verb == "env" for own in others[:1]} == ENV_COMMANDS.keys()
 
 
-@every_run
+PRINTING = (
+    "--version", "mask --help", "suggest", "validate --format json", "record -- python missing.py",
+    "set 'instruction=Implémente-la …'", "report --html ../../page.html", "status",
+    "export . --unreviewed --to agent --out ../../bundles",
+)  # fmt: skip
+"""Runs that print in different ways: by click, to stdout and stderr, tables, JSON, progress, an error, what is next."""
+NOT_READING = ("--version", "mask --help", "demo --dir .", "explain", "make ../../nothing --out ../../made")
+
+
+@pytest.mark.parametrize("run", PRINTING)
 def test_closed_streams_change_nothing(run: str, folder: Path) -> None:
     done = lmr_forked(*shlex.split(run), cwd=folder / TASK, env=AWAY, caller=Caller(closed=True))
     assert done == Ended(RUNS[run], "", "")
@@ -119,7 +127,7 @@ def test_a_full_stdout_is_an_error(folder: Path) -> None:
         assert done.code == 3 and "No space left" in done.err, run
 
 
-@every_run
+@pytest.mark.parametrize("run", RUNS)
 def test_ascii_and_names_that_are_not_utf_8(run: str, folder: Path) -> None:
     """In the path of everything, of files of the repository in the task, and of the one to make a task of."""
     for root in (folder / "tailcon", folder / TASK / "tailcon"):
@@ -140,7 +148,7 @@ def test_arguments_where_python_reads_no_utf_8(folder: Path) -> None:
     assert done.code == 3 and "UTF-8" in done.err
 
 
-@every_run
+@pytest.mark.parametrize("run", [run for run in RUNS if run not in NOT_READING])
 def test_what_may_not_be_read(run: str, folder: Path) -> None:
     for name in ("tailcon/README.md", "tailcon/tailcon"):
         (folder / TASK / name).chmod(0)

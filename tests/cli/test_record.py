@@ -10,7 +10,7 @@ from lmr_author.authoring.recording.notes import lines, not_stored
 from lmr_author.core.task import Task
 from lmr_author.core.task.recording import Case
 from tests.cli.conftest import HINGE
-from tests.cli.program import lmr, succeed
+from tests.cli.program import lmr_forked, succeed
 from tests.evaluation.foreign import PLAIN_PYTHON
 
 
@@ -19,7 +19,7 @@ def test_a_large_call_says_how_much_to_cut(masked: Task) -> None:
     (masked.root / "small-repo/large.py").write_text(
         "from pkg.losses import hinge\ntry:\n    hinge('x' * 10_000_000)\nexcept TypeError:\n    pass\n"
     )
-    ended = lmr("record", HINGE, "--python", PLAIN_PYTHON, "--", "python", "large.py", cwd=masked.root)
+    ended = lmr_forked("record", HINGE, "--python", PLAIN_PYTHON, "--", "python", "large.py", cwd=masked.root)
     assert ended.code == 3
     assert "larger than the limit: x: " in ended.err and "slice the batch in the driver" in ended.err
 
@@ -49,7 +49,7 @@ FATAL = "from pkg.losses import hinge\n"
 )  # fmt: skip
 def test_a_command_that_dies_of_what_the_golden_raises(masked: Task, driver: str, code: int) -> None:
     (masked.root / "small-repo/fatal.py").write_text(FATAL + driver)
-    ended = lmr("record", HINGE, "--python", PLAIN_PYTHON, "--", "python", "fatal.py", cwd=masked.root)
+    ended = lmr_forked("record", HINGE, "--python", PLAIN_PYTHON, "--", "python", "fatal.py", cwd=masked.root)
     assert ended.code == code, ended.err
     refused = "raised whenever it was called, and the command died of it: TypeError: " in ended.err
     assert refused == bool(code) and ("have the driver catch it" in ended.err) == refused

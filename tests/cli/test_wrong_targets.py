@@ -19,21 +19,6 @@ def mask(task: Task, target: str, *more: str, code: int = EXPECTED) -> tuple[str
     return refuse(code, "mask", target, *more, "--no-input", cwd=task.root)
 
 
-@pytest.mark.parametrize(
-    ("target", "error", "hint"),
-    [
-        ("pkg/losses.py::hing", "hing", "did you mean pkg/losses.py::hinge"),
-        ("pkg/loses.py::hinge", "no file 'pkg/loses.py'", "did you mean pkg/losses.py::hinge"),
-        ("README.md::title", "not a Python file", ".py file"),
-        ("../../outside.py::f", "outside", ""),
-        ("/etc/passwd::root", "", ""),
-    ],
-)
-def test_a_target_that_does_not_exist(target: str, error: str, hint: str, fresh: Task) -> None:
-    said, todo = mask(fresh, target)
-    assert error in said and hint in todo
-
-
 def test_a_file_whose_name_begins_with_a_dash(fresh: Task) -> None:
     (fresh.root / "small-repo" / "-dash.py").write_text("def f(x):\n    y = x\n    return y\n")
     error, hint = refuse(USAGE, "mask", "-dash.py::f", "--no-input", cwd=fresh.root)

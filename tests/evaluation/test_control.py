@@ -19,7 +19,7 @@ from lmr_author.runtime.replay.outcomes import Replay, ReplayOutcome
 from lmr_author.runtime.replay.replaying import CONTROL
 from lmr_author.runtime.sandbox.local import LocalSandbox
 from tests.evaluation.foreign import PLAIN_PYTHON
-from tests.pipeline import only_hinge, recorded, run_gates
+from tests.pipeline import run_gates
 
 pytestmark = pytest.mark.bwrap
 
@@ -28,10 +28,8 @@ WRONG = b"def hinge(x, margin=1.0):\n    return 7.0\n"
 
 
 @pytest.fixture
-def task(tmp_path: Path) -> Task:
-    task = only_hinge(tmp_path)
-    recorded(task)
-    return task
+def task(hinge: Task) -> Task:
+    return hinge
 
 
 @pytest.fixture

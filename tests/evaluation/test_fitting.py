@@ -86,17 +86,12 @@ BODY = "    gap = margin - x  # how far\n    return gap if gap > 0 else 0.0"
 FUNCTION = f'def hinge(x, margin=1.0):\n    """Hinge loss."""\n{BODY}\n'
 FORMS = {
     "function": FUNCTION,
-    "in a fence": f"Here is the code:\n\n```python\n{FUNCTION}```\nIt computes the hinge.\n",
-    "in a fence that is never closed": f"```py\n{FUNCTION}",
-    "in a fence of a list": "1. Do this:\n\n" + textwrap.indent(f"```python\n{FUNCTION}```\n", "   "),
-    "after a fence of something else": f"```bash\npip install x\n```\n```python\n{FUNCTION}```",
     "indented as a whole": textwrap.indent(FUNCTION, "        "),
     "with Windows line endings": FUNCTION.replace("\n", "\r\n"),
     "with a byte order mark": "\ufeff" + FUNCTION,
     "indented by tabs": FUNCTION.replace("    ", "\t"),
     "whole file": replaced(BODY),
     "body": textwrap.dedent(BODY),
-    "body in a fence": f"```python\n{BODY}\n```",
     "body whose first line lost its indentation": BODY.lstrip(),
 }
 

@@ -34,23 +34,19 @@ def test_a_changed_expected_value_is_tampering(task: Task) -> None:
     assert not result.passed
 
 
-def test_a_golden_that_does_not_pass(tmp_path: Path) -> None:
-    task = only_hinge(tmp_path)
-    recorded(task)
-    golden = task.golden_folder / "losses_golden.py"
+def test_a_golden_that_does_not_pass(hinge: Task) -> None:
+    golden = hinge.golden_folder / "losses_golden.py"
     golden.write_bytes(golden.read_bytes().replace(b"return gap", b"return gap + 1"))
-    result = run_gates(task)
+    result = run_gates(hinge)
     assert statuses(result)["golden-passes"] is GateStatus.FAILED
     assert "value" in next(gate.message for gate in result.gates if gate.gate == "golden-passes")
     assert statuses(result)["trivial-fails"] is GateStatus.SKIPPED
 
 
-def test_a_masked_file_that_cannot_be_imported(tmp_path: Path) -> None:
-    task = only_hinge(tmp_path)
-    recorded(task)
-    goal = task.root / "small-repo/pkg/losses.py"
+def test_a_masked_file_that_cannot_be_imported(hinge: Task) -> None:
+    goal = hinge.root / "small-repo/pkg/losses.py"
     goal.write_bytes(b"import no_such_module\n" + goal.read_bytes())
-    result = run_gates(task)
+    result = run_gates(hinge)
     assert statuses(result)["masked-fails"] is GateStatus.FAILED
     assert "not because of the mask" in next(g.message for g in result.gates if g.gate == "masked-fails")
 

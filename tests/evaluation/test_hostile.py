@@ -18,7 +18,7 @@ from lmr_author.proof.evaluation.candidates.run import ScoredPredictions, score
 from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions
 from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.runtime.environment.where import Where
-from lmr_author.runtime.replay import staging
+from lmr_author.runtime.replay import patience, staging
 from lmr_author.runtime.sandbox import bubblewrap
 from tests.cli.program import snapshot
 from tests.evaluation.foreign import PLAIN, foreign_task
@@ -28,6 +28,8 @@ from tests.support import make_task, remove_image
 
 BASE_IMAGE = os.environ.get("LMR_TEST_BASE_IMAGE", "lmr-author/base:bookworm")
 HINGE = "pkg/losses.py::hinge"
+GRACE_SECONDS = 4.0
+"""In place of ten: nothing here has to wait for long."""
 IN_DOCKER = (
     "reads expected outputs",
     "forks for ever",
@@ -37,13 +39,9 @@ IN_DOCKER = (
 )
 
 
-@pytest.fixture(scope="module")
-def task(tmp_path_factory: pytest.TempPathFactory) -> Task:
-    """A recorded task, without any library."""
-    made = make_task(tmp_path_factory.mktemp("tasks"))
-    mask(made, MaskOptions((HINGE,), category="Evaluation Metrics"), made.root)
-    recorded(made)
-    return made
+@pytest.fixture
+def task(recorded_hinge: Task) -> Task:
+    return recorded_hinge
 
 
 def judged(
@@ -57,7 +55,9 @@ def judged(
     chosen = CandidateOptions(out, jobs=2, where=PLAIN, seconds=1.5, memory_mb=1024, start_seconds=8)
     for name, value in options.items():
         object.__setattr__(chosen, name, value)
-    found: ScoredPredictions = score([task], source, chosen, lambda _: None, lambda *_: None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(patience, "GRACE_SECONDS", GRACE_SECONDS)
+        found: ScoredPredictions = score([task], source, chosen, lambda _: None, lambda *_: None)
     return {result.model: result for result in found.results}
 
 
@@ -156,7 +156,7 @@ def test_forged_verdicts_of_a_hand_written_test(tmp_path: Path) -> None:
     header = "def softplus(x, beta=1.0):\n"
     answers = [(name, header + body) for name, body in FORGERIES.items()] + [("honest", header + HONEST)]
 
-    found = judged(task, answers, tmp_path / "out")
+    found = judged(task, answers, tmp_path / "out", start_seconds=5.0)
 
     assert found["honest"].outcome is Outcome.PASSED, found["honest"]
     outcomes = {name: found[name].outcome for name in FORGERIES}

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from lmr_author.authoring.masking import MaskOptions, mask
 from lmr_author.core.task import Task
 from lmr_author.proof.evaluation.candidates import results
 from lmr_author.proof.evaluation.verdict import Outcome
@@ -18,9 +17,7 @@ from lmr_author.runtime.probe.encoding import encode
 from lmr_author.runtime.replay import outcomes
 from lmr_author.runtime.sandbox.base import ExecResult
 from tests.evaluation.hostile import CORRECT
-from tests.evaluation.test_hostile import HINGE, judged
-from tests.pipeline import recorded
-from tests.support import make_task
+from tests.evaluation.test_hostile import judged
 
 SENDS = """
 def hinge(x, margin=1.0):
@@ -70,13 +67,9 @@ FRAMES: dict[str, list[str]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def task(tmp_path_factory: pytest.TempPathFactory) -> Task:
-    """A recorded task, without any library."""
-    made = make_task(tmp_path_factory.mktemp("tasks"))
-    mask(made, MaskOptions((HINGE,), category="Evaluation Metrics"), made.root)
-    recorded(made)
-    return made
+@pytest.fixture
+def task(recorded_hinge: Task) -> Task:
+    return recorded_hinge
 
 
 @pytest.mark.bwrap

@@ -13,7 +13,7 @@ from lmr_author.core.task import Task
 from lmr_author.proof.evaluation.candidates import logs, predictions
 from lmr_author.release.analysis.observations import read as observe
 from lmr_author.release.review.score import waiting
-from tests.cli.program import lmr, validate_with
+from tests.cli.program import lmr_forked, validate_with
 from tests.evaluation.foreign import GOLDEN, PLAIN_PYTHON, STYLES, foreign_task
 
 STARTED, FAILED_AT, LATER = (
@@ -114,12 +114,12 @@ def test_a_failed_trial_is_unjudged_everywhere(task: Task, tmp_path: Path) -> No
     (job / "result.json").write_text("{}")
 
     judging = ("judge", "tasks", "--predictions", "jobs", "--python", PLAIN_PYTHON)
-    done = lmr(*judging, cwd=tmp_path)
+    done = lmr_forked(*judging, cwd=tmp_path)
     assert done.code == 1, "not every answer has a verdict"
     assert "m (terminus-2, agent, repository)  1         2 of 2  100.0%" in done.out
     assert "3 unjudged: 2 RateLimitError, 1 SandboxBuildFailedError" in done.out
     assert "unjudged (2): 7-Softplus 1: RateLimitError happened" in done.out
-    document = lmr(*judging, "--format", "json", cwd=tmp_path).json()
+    document = lmr_forked(*judging, "--format", "json", cwd=tmp_path).json()
     assert document["resumed"] == 2
     row = next(row for row in document["summary"] if row["category"] == "all")
     assert (row["judged"], row["passed"]) == (2, 2)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
+from lmr_author.core.task import Task
 from lmr_author.core.task.evaluation import load
 from lmr_author.release.reporting.status import status_with
 from lmr_author.runtime.environment.lock_file import off_lock
-from tests.pipeline import only_hinge, recorded, run_gates
+from tests.pipeline import run_gates
 
 LOCK = "# for Python 3.11; made by hand\nnumpy==1.23.5\nsix==1.16.0 ; python_version < '3'\nscikit-learn==1.1.0\n"
 
@@ -30,15 +29,13 @@ def test_what_differs_from_a_lock(installed: dict[str, str], differing: tuple[st
 
 
 @pytest.mark.bwrap
-def test_a_proof_with_other_packages_says_so(tmp_path: Path) -> None:
-    task = only_hinge(tmp_path)
-    task.lock.write_text("a-package-of-the-lock==1.0\n")
-    recorded(task)
-    run = run_gates(task)
+def test_a_proof_with_other_packages_says_so(hinge: Task) -> None:
+    hinge.lock.write_text("a-package-of-the-lock==1.0\n")
+    run = run_gates(hinge)
     assert run.gates[0].message.endswith(
         "these are not the lock's packages: a-package-of-the-lock is missing"
     )
-    kept = load(task)
+    kept = load(hinge)
     assert kept is not None and kept.sandbox.off_lock == ("a-package-of-the-lock is missing",)
     assert "not proven with the lock's packages: a-package-of-the-lock is missing" in kept.doubts
-    assert kept.passed and kept.doubts in status_with(task, ()).note
+    assert kept.passed and kept.doubts in status_with(hinge, ()).note

@@ -19,7 +19,7 @@ from tests.evaluation.foreign import ASSERTS, LOG_ONLY, PLAIN_PYTHON, UNITTEST, 
 
 pytestmark = pytest.mark.bwrap
 
-MUTANTS = 4
+MUTANTS = 2
 IMPORTS = "import json\nimport os\nimport sys\n\nfrom scores.smooth import softplus\n\n"
 LOG = (
     'os.makedirs("unit_test/logs", exist_ok=True)\n'

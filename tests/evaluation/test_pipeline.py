@@ -16,7 +16,7 @@ from lmr_author.core.task.mutation import MutationScore
 from lmr_author.proof.evaluation.accepting import accept_mutants
 from lmr_author.proof.evaluation.candidates.run import CandidateOptions, score
 from lmr_author.proof.validation.run import select_checks, validate
-from tests.pipeline import ADD, EQUIVALENT, HINGE, only_hinge, recorded, run_gates
+from tests.pipeline import ADD, EQUIVALENT, HINGE, recorded, run_gates
 from tests.support import make_task
 
 pytestmark = pytest.mark.bwrap
@@ -41,13 +41,13 @@ def accepted_score(task: Task) -> MutationScore:
 
 
 def test_two_implementations_recorded_and_proven(task: Task) -> None:
-    first = recorded(task, HINGE)
+    first = recorded(task, HINGE, generated=True)
     assert [case.outcome for case in first.recording.cases if not case.made_of] == ["returned"] * 3
     assert first.recording.coverage.missed == ()
     assert first.recording.module == "pkg.losses"
-    second = recorded(task, ADD)
+    second = recorded(task, ADD, generated=True)
     assert {"self", "self.size", "value"} <= set(second.recording.cases[0].summary)
-    result = run_gates(task)
+    result = run_gates(task, generated=True)
     assert result.passed, [(gate.gate, gate.message) for gate in result.gates]
     first_mutants = next(gate for gate in result.gates if gate.gate == "mutants-die")
     survivor = next(one for one in first_mutants.detail.survivors if one.id == EQUIVALENT)
@@ -119,15 +119,13 @@ def test_getter_and_setter_of_one_property(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_helpers_and_the_last_version_of_a_reply_are_what_runs(tmp_path: Path) -> None:
+def test_helpers_and_the_last_version_of_a_reply_are_what_runs(hinge: Task) -> None:
     """Replies through the sandbox: what is read has to run as well, and an example in the reply must not."""
-    task = only_hinge(tmp_path)
-    recorded(task)
     right = "def hinge(x, margin=1.0):\n    return _positive(margin - x)\n"
     helper = "import operator\nFLOOR = 0.0\n\ndef _positive(gap):\n    return gap if operator.gt(gap, 0) else FLOOR\n"
     usage = "import missing\nvalue = hinge(missing.x)\nprint(value)\n"
     wrong = "def hinge(x, margin=1.0):\n    return margin - x\n"
     steps = f"```python\n{helper}```\nand\n```python3.11\n{right}```\nUse:\n```python\n{usage}```\n"
     draft = f"<think>\n```python\n{wrong}```\n</think>\n```python\n{wrong}```\nWait.\n{steps}"
-    assert judged(task, steps) == judged(task, draft) == ["passed"]
-    assert judged(task, f"{steps}\nNo, rather:\n```python\n{wrong}```") == ["failed"]
+    assert judged(hinge, steps) == judged(hinge, draft) == ["passed"]
+    assert judged(hinge, f"{steps}\nNo, rather:\n```python\n{wrong}```") == ["failed"]

@@ -8,16 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.authoring.masking import MaskOptions, mask
 from lmr_author.core.task import Task
 from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.runtime.environment.where import Where
-from lmr_author.runtime.replay.patience import GRACE_SECONDS
 from tests.evaluation.foreign import PLAIN
 from tests.evaluation.hostile import CORRECT, does
-from tests.evaluation.test_hostile import BASE_IMAGE, HINGE, judged
-from tests.pipeline import recorded
-from tests.support import make_task, remove_image
+from tests.evaluation.test_hostile import BASE_IMAGE, GRACE_SECONDS, judged
+from tests.support import remove_image
 
 SLEEP = "time.sleep(600)"
 ALL_OTHERS = "[int(name) for name in os.listdir('/proc') if name.isdigit() and int(name) != os.getpid()]"
@@ -62,13 +59,9 @@ SLOT = SECONDS + GRACE_SECONDS + 15
 """The limit of a case, a few seconds, and the start of a sandbox on a busy machine. The run may take far longer."""
 
 
-@pytest.fixture(scope="module")
-def task(tmp_path_factory: pytest.TempPathFactory) -> Task:
-    """A recorded task, without any library."""
-    made = make_task(tmp_path_factory.mktemp("tasks"))
-    mask(made, MaskOptions((HINGE,), category="Evaluation Metrics"), made.root)
-    recorded(made)
-    return made
+@pytest.fixture
+def task(recorded_hinge: Task) -> Task:
+    return recorded_hinge
 
 
 @pytest.mark.timeout(600)

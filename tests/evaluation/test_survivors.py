@@ -92,8 +92,8 @@ def test_survivors_behind_a_return_in_every_case_are_not_reached(tmp_path: Path)
 def test_survivors_say_why_and_one_is_accepted_without_a_new_evaluation(
     task: Task, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    recorded(task, OUTER, "python", "go.py")
-    run = run_gates(task)
+    recorded(task, OUTER, "python", "go.py", generated=True)
+    run = run_gates(task, generated=True)
     found = gate(run, "mutants-die")
     why = {(item.operator, item.line): item.why for item in found.detail.survivors}
     assert found.status is GateStatus.FAILED
@@ -120,7 +120,7 @@ def test_survivors_say_why_and_one_is_accepted_without_a_new_evaluation(
     assert text in shown
     stored = evaluation.load(task)
     assert stored is not None and stored.started == run.record.started
-    again = run_gates(task)
+    again = run_gates(task, generated=True)
     assert evaluation.mutation_score(again.gates).text == text == evaluation.mutation_score(stored.gates).text
 
 

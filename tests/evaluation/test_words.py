@@ -58,7 +58,7 @@ def without_words(patched: pytest.MonkeyPatch) -> None:
 
 def facts(task: Task) -> list[object]:
     """What gates found, without words and times."""
-    found = [gate.to_json() for gate in run_gates(task, mutants=12).gates]
+    found = [gate.to_json() for gate in run_gates(task, mutants=12, generated=True).gates]
     for gate in found:
         for name in ("message", "hint", "seconds"):
             gate.pop(name, None)
@@ -73,7 +73,7 @@ def from_calls(parent: Path) -> tuple[object, ...]:
     task = make_task(parent)
     write_files(task.root / "small-repo", {"pkg/rounding.py": ROUNDED, "run.py": DRIVER})
     mask(task, MaskOptions(("pkg/rounding.py::rounded",)), task.root)
-    result = recorded(task, "pkg/rounding.py::rounded")
+    result = recorded(task, "pkg/rounding.py::rounded", generated=True)
     return [case.number for case in result.selected.calls], len(result.selected.rejected), facts(task)
 
 

@@ -11,6 +11,8 @@ from tests.cli.program import succeed
 from tests.support import STARTERS, make_task, starter
 
 EXAMPLE = STARTERS / "1-rating-margin"
+PLAIN = STARTERS / "4-demo-packing"
+"""It needs nothing but Python: what runs in a container begins at once."""
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import pytest
 
 from tests.cli.program import succeed
 from tests.evaluation.foreign import STYLES, foreign_task
-from tests.export.conftest import EXAMPLE
+from tests.export.conftest import PLAIN
 from tests.export.harbor import CHEATS, artifact, cheating, image, solution, untouched, verify
 from tests.export.vectors import vectors_task
 from tests.support import base_image
@@ -43,11 +43,11 @@ def built(task: Path, folder: Path) -> Iterator[Built]:
 def example(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Built]:
     """The example task."""
     folder = tmp_path_factory.mktemp("example")
-    base = base_image("lmr-author/base:bookworm-torch", "--with", "torch==2.13.0")
+    base = base_image("lmr-author/base:bookworm")
     succeed(
-        "export", EXAMPLE, "--to", "harbor", "--out", "out", "--base-image", base, "--unreviewed", cwd=folder
+        "export", PLAIN, "--to", "harbor", "--out", "out", "--base-image", base, "--unreviewed", cwd=folder
     )
-    yield from built(folder / "out" / "1-rating-margin-1", folder / "answers")
+    yield from built(folder / "out" / f"{PLAIN.name}-1", folder / "answers")
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pytest
 
 from lmr_author.core.task import Task
 from tests.cli.program import succeed
-from tests.export.conftest import EXAMPLE
+from tests.export.conftest import PLAIN
 from tests.export.harbor import docker
 from tests.export.test_huggingface import client
 from tests.support import base_image, make_task
@@ -51,13 +51,14 @@ def run_unit_tests(folder: Path) -> dict[str, bool]:
 @pytest.mark.docker
 @pytest.mark.timeout(600)
 def test_the_golden_passes_and_the_masked_repository_fails(tmp_path: Path) -> None:
-    base = base_image("lmr-author/base:bookworm-torch", "--with", "torch==2.13.0")
-    command = ("export", EXAMPLE, "--to", "lmr-bench", "--out", "out", "--base-image", base, "--unreviewed")
+    base = base_image("lmr-author/base:bookworm")
+    command = ("export", PLAIN, "--to", "lmr-bench", "--out", "out", "--base-image", base, "--unreviewed")
     succeed(*command, cwd=tmp_path)
-    folder = tmp_path / "out" / EXAMPLE.name
-    [item] = json.loads((folder / "info.json").read_text())["implementations"]
+    folder = tmp_path / "out" / PLAIN.name
+    info = json.loads((folder / "info.json").read_text())
+    [item] = info["implementations"]
     assert run_unit_tests(folder) == {item["unit_test_file"]: False}
-    goal = folder / "prefopt" / item["goal_file"]
+    goal = folder / info["repo_folder_name"] / item["goal_file"]
     shutil.copyfile(folder / item["golden_file"], goal)
     assert run_unit_tests(folder) == {item["unit_test_file"]: True}
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.core.task import Task
-from tests.cli.program import finish, lmr, refuse, snapshot, start, succeed, wait_for
+from tests.cli.program import finish, lmr_forked, refuse, snapshot, start, succeed, wait_for
 from tests.support import make_task
 
 FINDINGS, USAGE, EXPECTED, INTERRUPTED = 1, 2, 3, 130
@@ -25,7 +25,7 @@ def test_a_task_with_findings_and_a_stale_evaluation(example: Task, tmp_path: Pa
     goal = example.root / "prefopt" / "prefopt" / "losses.py"
     goal.write_text(goal.read_text() + "\nEXTRA = 1\n")
     command = ("export", example.root, "--to", to, "--out", "out")
-    done = lmr(*command, cwd=tmp_path)
+    done = lmr_forked(*command, cwd=tmp_path)
     assert done.code == FINDINGS
     assert "LMR" in done.err and "changed since it was evaluated" in done.err and "--force" in done.err
     assert not (tmp_path / "out").exists()
@@ -46,12 +46,12 @@ def test_a_task_whose_gates_failed(example: Task, tmp_path: Path) -> None:
     record = json.loads(example.evaluation_path.read_text())
     record["passed"], record["gates"][0]["status"] = False, "failed"
     example.evaluation_path.write_text(json.dumps(record))
-    done = lmr("export", example.root, "--to", "agent", "--out", "out", cwd=tmp_path)
+    done = lmr_forked("export", example.root, "--to", "agent", "--out", "out", cwd=tmp_path)
     assert done.code == FINDINGS and "build: failed" in done.err
 
 
 def test_a_task_without_a_recording(masked: Task, tmp_path: Path) -> None:
-    done = lmr("export", masked.root, "--to", "agent", "--out", "out", cwd=tmp_path)
+    done = lmr_forked("export", masked.root, "--to", "agent", "--out", "out", cwd=tmp_path)
     assert done.code == FINDINGS and "pkg/losses.py::hinge has no test yet" in done.err
     command = ("export", masked.root, "--to", "harbor", "--out", "out", "--force")
     error, hint = refuse(EXPECTED, *command, cwd=tmp_path)

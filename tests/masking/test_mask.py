@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from pathlib import Path
 
 import pytest
 
 from lmr_author.authoring.masking import MaskOptions, mask, unmask
 from lmr_author.authoring.masking.body import MaskNotes
-from lmr_author.core.errors import LmrError, TargetError, UsageError
+from lmr_author.core.errors import LmrError, TargetError
 from lmr_author.core.task import Task
 from tests.masking.masks import HINGE, goal, tree
 from tests.support import LOSSES
@@ -90,15 +89,6 @@ def test_wrong_targets(task: Task, target: str, message: str, hint: str) -> None
     assert tree(task.root) == before
 
 
-def test_already_masked_says_how_to_undo(task: Task) -> None:
-    mask(task, MaskOptions((HINGE,)), task.root)
-    before = tree(task.root)
-    with pytest.raises(TargetError, match="already masked, as implementation 1") as error:
-        mask(task, MaskOptions((HINGE,)), task.root)
-    assert "lmr-author unmask" in error.value.hint
-    assert tree(task.root) == before
-
-
 def test_a_file_outside_the_repository_is_refused(task: Task, tmp_path: Path) -> None:
     (tmp_path / "other.py").write_text("def f(): return 1\n")
     for name in ("../../other.py", str(tmp_path / "other.py")):
@@ -108,13 +98,6 @@ def test_a_file_outside_the_repository_is_refused(task: Task, tmp_path: Path) ->
     with pytest.raises(TargetError):
         mask(task, MaskOptions(("link.py::f",)), task.root)
     assert (tmp_path / "other.py").read_text() == "def f(): return 1\n"
-
-
-def test_unknown_category_and_retrieval_path(task: Task) -> None:
-    with pytest.raises(UsageError, match="unknown category"):
-        mask(task, MaskOptions((HINGE,), category="losses"), task.root)
-    with pytest.raises(UsageError, match="no such file"):
-        mask(task, MaskOptions((HINGE,), retrieval=("none.py",)), task.root)
 
 
 def test_where_the_answer_can_still_be_read_is_said(task: Task) -> None:
@@ -144,24 +127,6 @@ def test_a_name_a_file_or_a_line_alone_is_answered_with_the_function_it_may_mean
     with pytest.raises(TargetError, match="not a target") as caught:
         mask(task, MaskOptions((text,)), task.root)
     assert caught.value.hint.startswith(hint)
-
-
-def test_a_killed_mask_is_completed_by_running_it_again(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Killed between the golden and info.json: nothing is masked yet, and the second run masks it."""
-    mask(task, MaskOptions((HINGE,), propose_retrieval=True), task.root)
-    entry = task.load().implementations[0]
-    unmask(task, None, task.root)
-    shutil.rmtree(task.removed_folder)  # the words of the first mask
-    with monkeypatch.context() as patch:
-        patch.setattr(Task, "save", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
-        with pytest.raises(KeyboardInterrupt):
-            mask(task, MaskOptions((HINGE,)), task.root)
-    assert goal(task).read_bytes() == LOSSES and task.load().implementations == ()
-    mask(task, MaskOptions((HINGE,), propose_retrieval=True), task.root)
-    assert task.load().implementations == (entry,)
-    assert (task.root / "golden_files" / "losses_golden.py").read_bytes() == LOSSES
-    unmask(task, None, task.root)
-    assert goal(task).read_bytes() == LOSSES
 
 
 def test_a_killed_unmask_is_completed_and_keeps_the_words(

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.log import read_eval_log
 
 from lmr_author.core.errors import LmrError
@@ -16,8 +17,9 @@ from lmr_author.core.task import Task
 from lmr_author.proof.evaluation.candidates import predictions
 from lmr_author.release.analysis.analyze import analyze
 from lmr_author.release.analysis.observations import read as observe
+from lmr_author.release.models.tasks import prompting
 from lmr_author.release.review.score import waiting
-from tests.cli.program import lmr
+from tests.cli.program import lmr_forked
 from tests.evaluation.foreign import GOLDEN, PLAIN_PYTHON, PRINTS, foreign_task
 from tests.models.conftest import with_paper
 from tests.models.scripted import inspect_process, run, samples
@@ -75,7 +77,7 @@ def test_golden_wrong_and_broken_answers(softplus: Task, mean: Task, tmp_path: P
     }
     assert len(waiting(tasks, logs, "ada", None)) == 3, "people grade the same answers"
 
-    again = lmr(
+    again = lmr_forked(
         "judge", "tasks", "--predictions", logs, "--python", PLAIN_PYTHON, "--out", "again", cwd=tmp_path
     )
     assert again.code == 0, again.err
@@ -162,13 +164,15 @@ def test_a_mistake_ends_without_a_traceback(softplus: Task, tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("option", "said"),
-    [("inputs=paper", "did you mean input?"), ("tokens=abc", "-T tokens=abc: not a number of tokens")],
+    [
+        ({"inputs": "paper"}, "did you mean input?"),
+        ({"tokens": "abc"}, "-T tokens=abc: not a number of tokens"),
+    ],
 )
-def test_a_typo_ends_the_run(option: str, said: str, softplus: Task, tmp_path: Path) -> None:
-    command = ("eval", "lmr_author/prompting", "--model", "none", "-T", "tasks=tasks", "-T", option)
-    done = inspect_process(tmp_path, "inspect_ai", *command)
-    shown = done.stdout + done.stderr
-    assert done.returncode != 0 and "Traceback" not in shown and said in shown
+def test_a_typo_ends_the_run(option: dict[str, str], said: str, softplus: Task) -> None:
+    with pytest.raises(PrerequisiteError) as ended:
+        prompting(str(softplus.root), **option)
+    assert said in str(ended.value.message)
 
 
 def test_one_bad_task_stops_nothing_and_is_no_wrong_answer(

@@ -12,7 +12,7 @@ from lmr_author.core.task import Task
 from lmr_author.proof.evaluation.candidates import predictions
 from lmr_author.release.analysis.analyze import analyze
 from lmr_author.release.analysis.observations import read as observe
-from tests.cli.program import lmr
+from tests.cli.program import lmr_forked
 from tests.evaluation.foreign import GOLDEN, PLAIN_PYTHON, STYLES, foreign_task
 from tests.models.conftest import with_paper
 from tests.models.scripted import Script, run, samples
@@ -83,7 +83,7 @@ def test_one_treatment_in_inspect_judge_and_analyze(tasks: list[Task], tmp_path:
     assert log.results.scores[0].metrics["accuracy"].value == pytest.approx(1 / 3)
     assert outcomes(tmp_path / "logs") == EXPECTED
 
-    done = lmr("judge", "tasks", "--predictions", "logs", "--python", PLAIN_PYTHON, cwd=tmp_path)
+    done = lmr_forked("judge", "tasks", "--predictions", "logs", "--python", PLAIN_PYTHON, cwd=tmp_path)
     assert done.code == 1 and "2 unjudged: 1 RateLimitError, 1 NoModelOutput" in done.out, done.out + done.err
     assert outcomes(tmp_path / "lmr-results") == EXPECTED
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.program import lmr
 from tests.gitrepos import commit
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -87,12 +86,3 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path, pdf: Path, source: Path, siz
     assert "No space left" in said
     assert "hint: free" in said
     assert after.read_text().strip() == "" or "No such file" in after.read_text()
-
-
-def test_the_command_line(tmp_path: Path, pdf: Path, source: Path) -> None:
-    repo = ("--repo", str(source))
-    done = lmr("new-task", pdf, *repo, "--tasks-dir", "tasks", "--no-input", "--id", "3", cwd=tmp_path)
-    assert (done.code, done.out) == (0, ""), done.err
-    assert "made" in done.err and "3-PWT" in done.err
-    missing = lmr("new-task", *repo, "--no-input", cwd=tmp_path)
-    assert missing.code == 2 and "error:" in missing.err

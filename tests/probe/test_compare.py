@@ -223,18 +223,18 @@ def test_objects_in_sets_and_as_keys_are_known_by_all_that_they_hold() -> None:
 
 
 def test_a_document_that_is_made_to_take_long_is_different_in_time() -> None:
-    """Nine hundred sets that are equal but for the very last number: matching them by trial would take for ever."""
+    """Sets that are equal but for the very last number: matching them by trial would take for ever."""
     deep: Any = frozenset([0.5])
     for number in range(9):
         deep = frozenset([deep, (float(number),)])
-    expected = encode({"value": [{(float(n), *(0.0,) * 300) for n in range(900)}, deep]})
+    expected = encode({"value": [{(float(n), *(0.0,) * 200) for n in range(500)}, deep]})
     assert compare(expected, expected) == []
     hostile = json.loads(json.dumps(expected.tree))
     for item in hostile["value"][0]["v"]:
         item["v"][-1], item["v"][0] = 7.0, 0.0
     start = time.process_time()
     assert compare(expected, from_bytes(to_bytes(Document(hostile, {})))) != []
-    assert time.process_time() - start < 60
+    assert time.process_time() - start < 30
 
 
 def test_what_a_candidate_says_of_itself_does_not_count() -> None:

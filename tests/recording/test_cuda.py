@@ -72,7 +72,7 @@ def test_code_that_insists_on_a_gpu(tmp_path: Path) -> None:
     assert "CUDA means the CPU" in line
     gates = {
         item.gate: item.status.value
-        for item in run_gates(task, where=Where(python=Path(sys.executable)), mutants=4).gates
+        for item in run_gates(task, where=Where(python=Path(sys.executable)), mutants=4, repeats=1).gates
     }
     assert gates["golden-passes"] == gates["masked-fails"] == "passed", gates
     golden = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}

@@ -13,6 +13,7 @@ from lmr_author.authoring.masking import MaskOptions, mask
 from lmr_author.authoring.recording.draft_driver import DriverDraft, draft, draft_driver
 from lmr_author.core import code
 from lmr_author.core.task import Target
+from tests.cli.program import lmr_forked, succeed
 from tests.pipeline import recorded
 from tests.support import make_task, write_files
 
@@ -135,21 +136,15 @@ def test_the_calls_of_a_draft_are_recorded(tmp_path: Path) -> None:
     assert result.recording.calls == drafted.calls and result.recorded.result.exit_code == 0
 
 
-def lmr_author(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "lmr_author", *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-
-
 def test_an_unknown_value_is_left_to_the_annotator_and_a_file_is_not_overwritten(tmp_path: Path) -> None:
     task = make_task(tmp_path / "tasks")
     write_files(task.root / "small-repo", {"a.py": "def f(zorp, beta=0.1):\n    return zorp.quux() * beta\n"})
     mask(task, MaskOptions(("a.py::f",)), task.root)
     words = ("record", "a.py::f", "--draft-driver", "driver.py")
 
-    done = lmr_author(task.root, *words)
-    assert done.returncode == 0 and "TODO zorp" in done.stderr
+    assert "TODO zorp" in succeed(*words, cwd=task.root).err
     text = (task.root / "driver.py").read_text()
     assert '"zorp": ...,  # TODO' in text and "inputs(beta=0.2)" in text
-    assert lmr_author(task.root, *words).returncode == 2
-    assert lmr_author(task.root, *words, "--force").returncode == 0
+    assert lmr_forked(*words, cwd=task.root).code == 2
+    succeed(*words, "--force", cwd=task.root)
     assert (task.root / "driver.py").read_text() == text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,11 +34,11 @@ def task_of(folder: Path, source: str, driver: str, target: str) -> Task:
 
 
 def record(task: Task, target: str) -> RecordResult:
-    return recorded(task, f"pkg/found.py::{target}", "python", "go.py")
+    return recorded(task, f"pkg/found.py::{target}", "python", "go.py", generated=True)
 
 
 def mutants_gate(task: Task) -> GateResult:
-    return next(gate for gate in run_gates(task).gates if gate.gate == MUTANTS_DIE)
+    return next(gate for gate in run_gates(task, generated=True).gates if gate.gate == MUTANTS_DIE)
 
 
 CLIP = """\
@@ -101,10 +102,17 @@ def total(values):
 """
 
 
-def test_what_no_call_tells_apart_does_not_count_and_is_shown(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory: pytest.TempPathFactory) -> Task:
+    """A recorded task, to be copied."""
     driver = "from pkg.found import total\nfor n in range(6):\n    total(list(range(n, 2 * n)))\n"
-    task = task_of(tmp_path, COUNTED, driver, "total")
+    task = task_of(tmp_path_factory.mktemp("counted"), COUNTED, driver, "total")
     record(task, "total")
+    return task
+
+
+def test_what_no_call_tells_apart_does_not_count_and_is_shown(counted: Task, tmp_path: Path) -> None:
+    task = Task(shutil.copytree(counted.root, tmp_path / counted.name))
     gate = mutants_gate(task)
     same = [one for one in gate.detail.survivors if one.indistinguishable]
     assert {"-    result = 0\n+    result = 1"} <= {one.diff for one in same}
@@ -121,11 +129,11 @@ def test_what_no_call_tells_apart_does_not_count_and_is_shown(tmp_path: Path) ->
     assert found is not None and evaluation.mutation_score(found.gates).indistinguishable == 0
 
 
-def test_a_run_that_is_cut_short_shows_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_is_cut_short_shows_nothing(
+    counted: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nothing of it may count as calls that do not tell a survivor apart."""
-    driver = "from pkg.found import total\nfor n in range(6):\n    total(list(range(n, 2 * n)))\n"
-    task = task_of(tmp_path, COUNTED, driver, "total")
-    record(task, "total")
+    task = Task(shutil.copytree(counted.root, tmp_path / counted.name))
     original = replaying.replay
 
     def replay(*args: Any, **options: Any) -> Replay:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -87,6 +89,37 @@ def passes(tmp_path: Path, file: str, text: str) -> bool:
     return done.returncode == 0
 
 
+RUN_EACH = """\
+import json, os, runpy, sys, torch
+file, versions = sys.argv[1], json.load(sys.stdin)
+codes = []
+for text in versions:
+    with open(file, "w") as goal:
+        goal.write(text)
+    child = os.fork()
+    if child == 0:
+        sys.argv, sys.path[0] = ["unit_test/unit_test_1.py"], "unit_test"
+        os.dup2(2, 1)
+        try:
+            runpy.run_path("unit_test/unit_test_1.py", run_name="__main__")
+        except SystemExit as ended:
+            os._exit(ended.code or 0)
+        os._exit(0)
+    codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+print(json.dumps(codes))
+"""
+
+
+def passing(tmp_path: Path, file: str, texts: Sequence[str]) -> list[bool]:
+    """Run the shipped test on versions of the goal file, each in a process that has PyTorch already."""
+    root = tmp_path / "1-Small/small-repo"
+    command = [sys.executable, "-c", RUN_EACH, file]
+    done = subprocess.run(command, cwd=root, input=json.dumps(texts), capture_output=True, text=True)
+    codes = json.loads(done.stdout or "[]")
+    assert len(codes) == len(texts) and set(codes) <= {0, 1}, done.stderr
+    return [code == 0 for code in codes]
+
+
 def of_driver(result: RecordResult) -> list[Case]:
     """The cases that the driver made, without generated ones."""
     return [case for case in result.recording.cases if not case.made_of]
@@ -94,14 +127,14 @@ def of_driver(result: RecordResult) -> list[Case]:
 
 def mutants_of(task: Task) -> MutationScore:
     """What becomes of the mutants in ``evaluate``."""
-    return mutation_score(run_gates(task).gates)
+    return mutation_score(run_gates(task, generated=True).gates)
 
 
 def test_record_and_evaluate_show_the_same_figure(tmp_path: Path) -> None:
     """Also when mutants are accepted as equivalent."""
     task = only_hinge(tmp_path)
     for force in (False, True):
-        result = recorded(task, HINGE, force=force)
+        result = recorded(task, HINGE, force=force, generated=True)
         selected = result.selected
         assert selected.tried == selected.made
         found = mutants_of(task)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.authoring.recording.notes import remarks
-from tests.recording.test_record import passes, recorded_from
+from tests.recording.test_record import passing, recorded_from
 
 pytestmark = pytest.mark.bwrap
 
@@ -62,22 +62,26 @@ def test_grad_of_parameters_is_left_out_and_named(in_place: bool | None, tmp_pat
     recorded_from(tmp_path, {"step.py": STEP}, "step.py::Descent.step", STEP_DRIVER, in_place=in_place)
     page = (tmp_path / "1-Small/small-repo/unit_test/unit_test_1.py").read_text()
     assert ("not compared: .grad of every tensor" in page) == (in_place is None)
-    assert passes(tmp_path, "step.py", STEP)
-    assert passes(tmp_path, "step.py", STEP.replace("                p.grad = None\n", "")) == (
-        in_place is None
-    )
+    kept = STEP.replace("                p.grad = None\n", "")
     scaled = STEP.replace("p.sub_(p.grad * self.lr)", "p.grad.mul_(self.lr); p.sub_(p.grad)")
-    assert passes(tmp_path, "step.py", scaled)
-    assert not passes(tmp_path, "step.py", STEP.replace("* self.lr", "* self.lr * 1.01"))
+    versions = (STEP, kept, scaled, STEP.replace("* self.lr", "* self.lr * 1.01"))
+    assert passing(tmp_path, "step.py", versions) == [True, in_place is None, True, False]
 
 
 @pytest.mark.torch
 def test_grad_is_compared_where_it_is_what_the_golden_is_for(tmp_path: Path) -> None:
     result, _ = recorded_from(tmp_path, {"clip.py": CLIP}, "clip.py::clip", CLIP_DRIVER)
     assert not [note for note in remarks(result) if ".grad" in note.text]
-    assert passes(tmp_path, "clip.py", CLIP)
-    for wrong in ("p.grad.clamp_(-limit)", "pass", "p.grad.clamp_(-limit, limit * 1.01)"):
-        assert not passes(tmp_path, "clip.py", CLIP.replace("p.grad.clamp_(-limit, limit)", wrong)), wrong
+    right, *wrong = (
+        CLIP.replace("p.grad.clamp_(-limit, limit)", way)
+        for way in (
+            "p.grad.clamp_(-limit, limit)",
+            "p.grad.clamp_(-limit)",
+            "pass",
+            "p.grad.clamp_(-limit, limit * 1.01)",
+        )
+    )
+    assert passing(tmp_path, "clip.py", [right, *wrong]) == [True, False, False, False]
 
 
 MEAN = 'def mean(values):\n    """Mean and length."""\n    return sum(values) / len(values), len(values)\n'

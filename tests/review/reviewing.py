@@ -8,6 +8,7 @@ from lmr_author.cli.app import main
 from lmr_author.core.task import Task
 from lmr_author.release.review import review as reviewing
 from lmr_author.release.review.checklist import HUMAN
+from tests.pipeline import few_generated_calls
 
 PASS = {item.id: {"answer": "pass", "comment": "I have read it"} for item in HUMAN}
 """With a sentence, as the evidence of a task that was never evaluated is weak."""
@@ -21,6 +22,7 @@ def said(task: Task, name: str, **changed: str) -> None:
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str]:
     """The program in this process: its exit code and what it wrote."""
-    code = main([str(argument) for argument in arguments])
+    with few_generated_calls(some=False):
+        code = main([str(argument) for argument in arguments])
     out = capsys.readouterr()
     return code, out.out + out.err

@@ -11,7 +11,7 @@ import yaml
 
 from tests import example as example_task
 from tests.checks import cases
-from tests.cli.program import ROOT, lmr
+from tests.cli.program import ROOT, lmr_forked
 
 PAGE = (ROOT / "docs" / "continuous-validation.md").read_text("utf-8")
 BLOCKS = [yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)]
@@ -47,9 +47,9 @@ def test_the_hook_validates_the_tasks_of_changed_files_once(checkout: Path) -> N
     changed = [f"tasks/{bad}/Dockerfile", f"tasks/{bad}/info.json"]
     arguments += BLOCKS[0]["repos"][0]["hooks"][0]["args"]
 
-    done = lmr(*arguments, *changed, cwd=checkout)
+    done = lmr_forked(*arguments, *changed, cwd=checkout)
     assert done.code == 1 and "1 task" in done.out
-    done = lmr(*arguments, f"tasks/{good}/margin-ranking/README.md", cwd=checkout)
+    done = lmr_forked(*arguments, f"tasks/{good}/margin-ranking/README.md", cwd=checkout)
     assert done.code == 0
 
 
@@ -64,6 +64,6 @@ def test_the_commands_of_the_workflow_do_what_it_says(checkout: Path) -> None:
     commands = {step["name"]: step for step in _steps() if "name" in step}
     remarks = commands["Remarks at the lines of the pull request"]
 
-    done = lmr(*remarks["run"].split()[1:], cwd=checkout)
+    done = lmr_forked(*remarks["run"].split()[1:], cwd=checkout)
     assert done.code == 1
     assert re.match(r"::error file=tasks/[^,]+/Dockerfile,line=8,", done.out)

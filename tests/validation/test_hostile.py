@@ -18,7 +18,7 @@ import pytest
 
 from lmr_author.core.task import Task
 from tests import example as example_task
-from tests.cli.program import lmr, validate_with
+from tests.cli.program import lmr, lmr_forked, validate_with
 from tests.example import REPOSITORY
 
 MEMORY = 6 * 1024**3
@@ -172,7 +172,7 @@ def test_it_is_only_a_matter_of_findings(name: str, tmp_path: Path) -> None:
     assert done.code == 1 or name in ("nested code", "a gigabyte each")
     assert SECRET not in done.out
     assert (outside / "secret.py").stat().st_atime_ns == read_before
-    shown = lmr("validate", task.root, cwd=tmp_path, preexec_fn=_small)
+    shown = lmr_forked("validate", task.root, cwd=tmp_path)
     assert all(char.isprintable() or char == "\n" for char in shown.out)
     assert SECRET not in shown.out
 
@@ -181,7 +181,7 @@ def test_a_folder_that_cannot_be_listed_is_named(tmp_path: Path) -> None:
     task = example_task.write(tmp_path)
     _deep(task)
 
-    done = lmr("validate", task.root, "--format", "json", cwd=tmp_path)
+    done = lmr_forked("validate", task.root, "--format", "json", cwd=tmp_path)
 
     (finding,) = done.json()["tasks"][0]["findings"]
     assert finding["code"] == "LMR704" and "cannot be listed" in finding["message"]
@@ -194,7 +194,7 @@ def test_info_json_that_is_no_file_does_not_stop_the_others(tmp_path: Path) -> N
     tasks[1].info_path.mkdir()
     _link(tasks[2].info_path, "/dev/zero")
 
-    done = lmr("validate", tmp_path, "--format", "json", cwd=tmp_path)
+    done = lmr_forked("validate", tmp_path, "--format", "json", cwd=tmp_path)
 
     found = {one["task"]: [item["code"] for item in one["findings"]] for one in done.json()["tasks"]}
     assert found.pop(tasks[3].name) == []
@@ -206,5 +206,7 @@ def test_a_terminal_of_another_encoding(tmp_path: Path) -> None:
     _info(task, lambda info: info["implementations"][0].update(category="语言 ‮ \ud800"))
 
     for output in ("text", "json", "github"):
-        done = lmr("validate", task.root, "--format", output, cwd=tmp_path, env={"PYTHONIOENCODING": "ascii"})
+        done = lmr_forked(
+            "validate", task.root, "--format", output, cwd=tmp_path, env={"PYTHONIOENCODING": "ascii"}
+        )
         assert done.code == 1 and "LMR004" in done.out, done.err
