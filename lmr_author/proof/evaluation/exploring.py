@@ -28,6 +28,8 @@ from lmr_author.runtime.sandbox.base import Limits
 
 MOST = 500
 """Generated calls, at most."""
+LONGER = 5
+"""So many times longer the fewest calls that say something may take: a busy machine must not change a verdict."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +64,10 @@ def explore(
         return {}
     size = sum(case.bytes for case in judge.recording.cases) // len(judge.recording.cases) + 1
     by_size = replaying.BATCH_BYTES // (size * (1 + len(mutants)))
-    most = min(MOST, by_size, affordable(cost, 3 + len(mutants)))
-    if most < FEWEST_EXPLORED or not bench.definitions:
+    in_time = affordable(cost, 3 + len(mutants))
+    if min(by_size, LONGER * in_time) < FEWEST_EXPLORED or not bench.definitions:
         return {}
+    most = min(MOST, by_size, max(FEWEST_EXPLORED, in_time))
     named = [
         (case.name.replace("_", " "), replaying.load_document(judge.folder / case.name, "inputs"))
         for case in judge.recording.cases
