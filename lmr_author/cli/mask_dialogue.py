@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from lmr_author.authoring.masking.body import Described
+from lmr_author.authoring.masking.body import FunctionNotes
 from lmr_author.authoring.masking.instruction import drafted as drafted_instruction
 from lmr_author.authoring.masking.locate import Selection, select
 from lmr_author.authoring.masking.mask import (
@@ -24,7 +24,7 @@ from lmr_author.cli import ui
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import CATEGORIES, Task
 from lmr_author.proof.checks.instruction import GAP
-from lmr_author.proof.context import Proposal
+from lmr_author.proof.retrieval import Proposal
 
 USE, EDIT, WRITE = "Use the draft", "Edit the draft", "Write another"
 
@@ -51,7 +51,7 @@ def complete(task: Task, options: MaskOptions, here: Path) -> MaskOptions:
         if not described[name].instruction:
             notes = described[name].notes
             text = drafted_instruction(task, selection.info, chosen.path, chosen.definition, notes)
-            own = each.get(name, Described())
+            own = each.get(name, FunctionNotes())
             each[name] = replace(own, instruction=_instruction(name, text))
     return replace(options, each=each)
 
@@ -79,7 +79,7 @@ def _complete_context(task: Task, options: MaskOptions, selection: Selection) ->
         proposed = propose_context(selection)
     each = dict(options.each)
     for name, paths in _context({name: proposed[name] for name in open_names}).items():
-        each[name] = replace(each.get(name, Described()), retrieval=paths)
+        each[name] = replace(each.get(name, FunctionNotes()), retrieval=paths)
     return replace(options, each=each)
 
 

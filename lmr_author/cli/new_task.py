@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MAKE, ANOTHER = "make", "another one"
 
 
-class Skipped(StrEnum):
+class SkippedPart(StrEnum):
     """A part of a repository that a task can do without."""
 
     submodules = "submodules"
@@ -47,7 +47,7 @@ def new_task(
     base_image: ImageOption = None,
     tasks_dir: Annotated[Path, Option(help="The folder that holds the tasks.")] = Path("tasks"),
     skip: Annotated[
-        list[Skipped] | None, Option(help="Leave out submodules, or leave Git LFS pointers as they are.")
+        list[SkippedPart] | None, Option(help="Leave out submodules, or leave Git LFS pointers as they are.")
     ] = None,
     offline: Annotated[bool, Option("--offline", help="Pin requirements without the package index.")] = False,
     vetting: Annotated[Path | None, Option(help="The file of `lmr-author vet`; kept with the task.")] = None,
@@ -78,8 +78,8 @@ def new_task(
         patch_reason=patch_reason.strip(),
         base_image=base_image,
         tasks_dir=tasks_dir,
-        skip_submodules=Skipped.submodules in (skip or ()),
-        skip_lfs=Skipped.lfs in (skip or ()),
+        skip_submodules=SkippedPart.submodules in (skip or ()),
+        skip_lfs=SkippedPart.lfs in (skip or ()),
         offline=offline,
         vetting=vetting,
     )

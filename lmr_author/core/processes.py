@@ -37,7 +37,7 @@ _STALL_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
-class Finished:
+class ProgramEnd:
     """The end of a program.
 
     Attributes:
@@ -105,7 +105,7 @@ def run(
     stop: Callable[[], bool] | None = None,
     pass_fds: Sequence[int] = (),
     sweep: Callable[[], None] = lambda: None,
-) -> Finished:
+) -> ProgramEnd:
     """Run a program without a shell and without a terminal; whatever happens, no process of it is left.
 
     Args:
@@ -147,7 +147,7 @@ def run(
                 if process is not None and process.returncode is None:
                     _kill(process)
                 sweep()
-    return Finished(
+    return ProgramEnd(
         process.returncode,
         out.value(),
         err.value(),

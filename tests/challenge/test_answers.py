@@ -10,7 +10,7 @@ import pytest
 from lmr_author.authoring.masking import MaskOptions, mask
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Task
-from lmr_author.core.task.challenge import Challenger, Kind
+from lmr_author.core.task.challenge import AnswerKind, Challenger
 from lmr_author.release.challenge.answers import read
 from lmr_author.release.challenge.challenge import merged
 from tests.challenge import made
@@ -26,8 +26,8 @@ def test_a_recipe_has_misreadings_and_rewrites() -> None:
     found = {
         one.name: one for one in read(STARTER / "1-rating-margin", Task(ROOT / "tasks" / "1-rating-margin"))
     }
-    assert found["rewritten"].kind is Kind.REWRITE
-    assert found["misread"].kind is found["subtle"].kind is Kind.MISREADING
+    assert found["rewritten"].kind is AnswerKind.REWRITE
+    assert found["misread"].kind is found["subtle"].kind is AnswerKind.MISREADING
     assert found["misread"].source == "1-rating-margin"
 
 
@@ -47,7 +47,7 @@ def test_folders_name_the_kind(tmp_path: Path) -> None:
         },
     )
     found = [(one.index, one.name, one.kind, one.about) for one in read(folder, task)]
-    assert found == [(1, "a", Kind.MISREADING, "The gap is not cut."), (1, "b", Kind.REWRITE, "")]
+    assert found == [(1, "a", AnswerKind.MISREADING, "The gap is not cut."), (1, "b", AnswerKind.REWRITE, "")]
 
 
 def test_of_several_functions_a_folder_says_which(tmp_path: Path) -> None:
@@ -81,9 +81,9 @@ def test_lines_of_json_name_the_kind(tmp_path: Path) -> None:
     )
     found = [(one.name, one.kind, one.about) for one in read(path, task)]
     assert found == [
-        ("m 1", Kind.MISREADING, "it is clipped"),
-        ("m 2", Kind.REWRITE, ""),
-        ("other", Kind.REWRITE, ""),
+        ("m 1", AnswerKind.MISREADING, "it is clipped"),
+        ("m 2", AnswerKind.REWRITE, ""),
+        ("other", AnswerKind.REWRITE, ""),
     ]
 
 
@@ -101,9 +101,9 @@ def test_where_test_and_grade_disagree_the_grade_names_the_kind(tmp_path: Path) 
     )
     found = {one.name: one.kind for one in read(path, task)}
     assert found == {
-        "passes, wrong": Kind.MISREADING,
-        "fails, right": Kind.REWRITE,
-        "people say wrong": Kind.MISREADING,
+        "passes, wrong": AnswerKind.MISREADING,
+        "fails, right": AnswerKind.REWRITE,
+        "people say wrong": AnswerKind.MISREADING,
     }
 
 
@@ -150,9 +150,13 @@ def test_two_answers_of_one_name_are_refused(tmp_path: Path) -> None:
 
 
 def test_answers_to_one_function_leave_those_to_another() -> None:
-    before = [Challenger(index=1, name="a", kind=Kind.REWRITE, source="answers", code="def hinge(x): ...\n")]
+    before = [
+        Challenger(index=1, name="a", kind=AnswerKind.REWRITE, source="answers", code="def hinge(x): ...\n")
+    ]
     new = [
-        Challenger(index=2, name="b", kind=Kind.REWRITE, source="answers", code="def add(self, value): ...\n")
+        Challenger(
+            index=2, name="b", kind=AnswerKind.REWRITE, source="answers", code="def add(self, value): ...\n"
+        )
     ]
     assert [answer.index for answer in merged(before, new, 2)] == [1, 2]
     assert [answer.index for answer in merged(before, new, None)] == [2], "gone from its source"

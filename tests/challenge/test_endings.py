@@ -7,7 +7,7 @@ import pytest
 from lmr_author.cli.challenge import missing_in_words
 from lmr_author.core import code
 from lmr_author.core.task import Target
-from lmr_author.core.task.challenge import Ending, Kind, Missing
+from lmr_author.core.task.challenge import AnswerKind, Ending, Missing
 from lmr_author.release.challenge.missing import missing
 from tests.challenge import made
 from tests.challenge.conftest import Challenged
@@ -50,8 +50,8 @@ def test_what_has_to_fail_and_fails_is_settled(challenged: Challenged) -> None:
         "not-python",
         "other-function",
     }
-    assert challenged.before.count(Kind.MISREADING) == (1, 6)
-    assert challenged.before.count(Kind.REWRITE) == (2, 6)
+    assert challenged.before.count(AnswerKind.MISREADING) == (1, 6)
+    assert challenged.before.count(AnswerKind.REWRITE) == (2, 6)
 
 
 def test_the_call_that_tells_a_misreading_apart_is_named_with_the_difference(challenged: Challenged) -> None:

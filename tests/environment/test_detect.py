@@ -19,7 +19,7 @@ from lmr_author.core.task.provenance import BaseImageOrigin
 from lmr_author.runtime.environment import base_images
 from lmr_author.runtime.environment.base_images import choose_base, has_compiler
 from lmr_author.runtime.environment.detect import problems, read_needs
-from lmr_author.runtime.environment.needs import Declared, Needs
+from lmr_author.runtime.environment.needs import DeclaredNeed, Needs
 from tests.support import write_files
 
 CASES = yaml.safe_load((Path(__file__).parent / "cases.yml").read_text("utf-8"))
@@ -29,7 +29,7 @@ def summary(repo: Path, goals: Sequence[str] = ()) -> dict[str, Any]:
     """What is detected, without what is empty."""
     needs = read_needs(repo, goals=goals)
 
-    def lines(items: Sequence[Declared]) -> list[str]:
+    def lines(items: Sequence[DeclaredNeed]) -> list[str]:
         marks = [(" guessed" * item.guessed, " mentioned" * item.mentioned) for item in items]
         return [f"{item}{''.join(mark)}" for item, mark in zip(items, marks, strict=True)]
 
@@ -59,7 +59,7 @@ def test_a_repository_needs_what_its_case_says(name: str, tmp_path: Path) -> Non
 
 
 def wants(torch: str = "", date: str = "2024-01-01", python: str = "", devel: str = "") -> BaseImageOrigin:
-    declared = (Declared(Requirement(torch).name, torch, "here:1"),) if torch else ()
+    declared = (DeclaredNeed(Requirement(torch).name, torch, "here:1"),) if torch else ()
     moment = datetime.fromisoformat(date).replace(tzinfo=UTC)
     return choose_base(Needs(torch=declared, date=moment, python=python, devel=devel))
 
@@ -116,12 +116,15 @@ def test_an_image_of_the_annotators() -> None:
 
 
 def test_python_and_image_have_to_fit() -> None:
-    old, moment = Needs(torch=(Declared("torch", "torch==1.4", "r.txt:1"),)), datetime(2020, 6, 1, tzinfo=UTC)
+    old, moment = (
+        Needs(torch=(DeclaredNeed("torch", "torch==1.4", "r.txt:1"),)),
+        datetime(2020, 6, 1, tzinfo=UTC),
+    )
     for needs, image in ((old, None), (Needs(), "pytorch/pytorch:1.4-cuda10.1-cudnn7-runtime")):
         with pytest.raises(LmrError, match=r"1\.4-cuda\S+ has Python 3\.7, not 3\.11") as caught:
             choose_base(needs, image, "3.11")
         assert "pytorch/pytorch:2.4.0-" in caught.value.hint
-    free = replace(old, torch=(Declared("torch", "torch>=1.2", "r.txt:1"),), date=moment)
+    free = replace(old, torch=(DeclaredNeed("torch", "torch>=1.2", "r.txt:1"),), date=moment)
     fits = choose_base(free, None, "3.11")
     assert (fits.torch, fits.python) == ("2.4.0", "3.11"), "the oldest image with this Python"
     assert choose_base(free).python == "3.7"

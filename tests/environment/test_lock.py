@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 from lmr_author.runtime.environment import resolver, uv_command
 from lmr_author.runtime.environment.base_images import choose_base
 from lmr_author.runtime.environment.lock_file import Lock, LockOptions
-from lmr_author.runtime.environment.needs import Declared, Needs
+from lmr_author.runtime.environment.needs import DeclaredNeed, Needs
 from lmr_author.runtime.environment.pinning import pin
 from tests.servers import Release, package_index
 from tests.wheels import wheel
@@ -71,9 +71,9 @@ def resolve(
     torch: str = "",
     python: str = "",
 ) -> Lock:
-    declared = [Declared(Requirement(text).name, text, "r.txt:1") for text in requirements]
-    declared += [Declared(guessed, guessed, "import", guessed=True)] if guessed else []
-    image = (Declared("torch", f"torch=={torch}", "r.txt:1"),) if torch else ()
+    declared = [DeclaredNeed(Requirement(text).name, text, "r.txt:1") for text in requirements]
+    declared += [DeclaredNeed(guessed, guessed, "import", guessed=True)] if guessed else []
+    image = (DeclaredNeed("torch", f"torch=={torch}", "r.txt:1"),) if torch else ()
     day = datetime.fromisoformat(date).replace(tzinfo=UTC)
     needs = Needs(tuple(declared), torch=image, date=day, project=project)
     base = choose_base(needs, "me/base:1", python) if python else choose_base(needs)
@@ -198,7 +198,9 @@ def test_a_foreign_build_runs_in_the_sandbox_and_sees_nothing_of_this_machine(
     monkeypatch.setenv("UV_NO_INDEX", "1")
     if not sandboxed:
         monkeypatch.setattr(uv_command, "why_only_wheels", lambda _: "for a test")
-    made = pin(Needs((Declared("odd", "odd==1.0", "r.txt:1"),)), choose_base(Needs(), "me/base:1", "3.11"))
+    made = pin(
+        Needs((DeclaredNeed("odd", "odd==1.0", "r.txt:1"),)), choose_base(Needs(), "me/base:1", "3.11")
+    )
     assert lines(made) == (["odd==1.0", "tiny-lmr==1.0"] if sandboxed else ["odd==1.0"])
     assert made.compiled == ("odd",)
     assert ("cannot be built here to learn what it needs" in made.note) == (not sandboxed)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from lmr_author.core.code import Module, find
 from lmr_author.core.task import Target
-from lmr_author.proof.evaluation.candidates.fitting import Fitted, Slot, fit
+from lmr_author.proof.evaluation.candidates.fitting import FittedAnswer, Slot, fit
 from lmr_author.proof.evaluation.candidates.reply import Invalid
 
 GOAL = '''\
@@ -52,7 +52,7 @@ class Meter:
 '''
 
 
-def fitted(answer: str, *names: str) -> Fitted:
+def fitted(answer: str, *names: str) -> FittedAnswer:
     return fit(answer, place(*names))
 
 

@@ -11,7 +11,7 @@ import pytest
 from lmr_author.core import code
 from lmr_author.core.task import Target, Task
 from lmr_author.proof.evaluation.candidates import predictions
-from lmr_author.proof.evaluation.candidates.fitting import Fitted, Slot, fit
+from lmr_author.proof.evaluation.candidates.fitting import FittedAnswer, Slot, fit
 from lmr_author.proof.evaluation.candidates.reply import Invalid
 from tests.evaluation.foreign import foreign_task
 from tests.evaluation.made import MASKED
@@ -64,7 +64,7 @@ def test_a_link_of_an_agent_is_not_followed(task: Task, tmp_path: Path) -> None:
     assert found.code == ""
 
 
-def fitted(patch: str) -> Fitted:
+def fitted(patch: str) -> FittedAnswer:
     module = code.Module.parse(MASKED.encode(), "scores/smooth.py")
     return fit(patch, Slot(module, (code.find(module, Target(module.name, "softplus")),)))
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lmr_author.core.code import FunctionNode
-from lmr_author.proof.exploring.generate import Generated, generate
+from lmr_author.proof.exploring.generate import GeneratedCall, generate
 from lmr_author.runtime.probe import checking
 from lmr_author.runtime.probe.decoding import decode
 from lmr_author.runtime.probe.document import Document
@@ -29,12 +29,12 @@ def function(source: str = CODE) -> FunctionNode:
 
 def made(
     *calls: dict[str, Any], bold: bool = False, most: int = 300, seed: int = 0, source: str = CODE
-) -> list[Generated]:
+) -> list[GeneratedCall]:
     named = [(f"call {number}", encode(call)) for number, call in enumerate(calls, 1)]
     return list(itertools.islice(generate(named, function(source), bold=bold, seed=seed), most))
 
 
-def values(found: list[Generated]) -> list[dict[str, Any]]:
+def values(found: list[GeneratedCall]) -> list[dict[str, Any]]:
     return [decode(each.document) for each in found]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from lmr_author.authoring.masking import locate
 from lmr_author.core.task import Target
-from lmr_author.proof.context import propose
+from lmr_author.proof.retrieval import propose
 from tests.support import write_files
 
 FILES = {

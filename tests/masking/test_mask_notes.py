@@ -7,7 +7,7 @@ import inspect
 import pytest
 
 from lmr_author.authoring.masking import unmask
-from lmr_author.authoring.masking.body import Described, MaskNotes
+from lmr_author.authoring.masking.body import FunctionNotes, MaskNotes
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Task
@@ -30,7 +30,7 @@ def test_a_docstring_stands_in_the_masked_file_only(task: Task) -> None:
 
 
 def test_words_are_kept_when_unmasked_and_masked_again(task: Task) -> None:
-    masked(task, INIT, HINGE, each={INIT: Described(DOCUMENTED), HINGE: Described(NOTES)})
+    masked(task, INIT, HINGE, each={INIT: FunctionNotes(DOCUMENTED), HINGE: FunctionNotes(NOTES)})
     first = goal(task).read_bytes()
     assert unmask(task, None, task.root).moved == ()
     masked(task, INIT, HINGE)
@@ -95,7 +95,7 @@ def test_words_for_one_are_not_written_into_several(task: Task) -> None:
     with pytest.raises(UsageError, match="2 are named"):
         masked(task, INIT, HINGE, notes=NOTES)
     with pytest.raises(UsageError, match="not to be masked"):
-        masked(task, HINGE, each={INIT: Described(NOTES)})
+        masked(task, HINGE, each={INIT: FunctionNotes(NOTES)})
     assert tree(task.root) == before
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.authoring.masking import MaskOptions, mask, unmask
-from lmr_author.authoring.masking.body import Described, MaskNotes
+from lmr_author.authoring.masking.body import FunctionNotes, MaskNotes
 from lmr_author.core.errors import TargetError
 from lmr_author.core.task import Task
 from lmr_author.proof.validation.run import select_checks, validate
@@ -105,7 +105,7 @@ def test_a_function_around_a_masked_one_is_refused(task: Task) -> None:
 def test_several_of_one_name_each_have_their_own_notes_and_are_restored_one_by_one(task: Task) -> None:
     path = write(task, "box.py", CLASS)
     first, second = "box.py::Box.area#1", "box.py::Box.area#2"
-    said = {name: Described(notes=MaskNotes(f"Do {name[-1]}.")) for name in (first, second)}
+    said = {name: FunctionNotes(notes=MaskNotes(f"Do {name[-1]}.")) for name in (first, second)}
     for typed, name in ((second, second), ("box.py::Box.area:11", first)):
         options = MaskOptions((typed,), category="Evaluation Metrics", each={name: said[name]})
         mask(task, options, task.root)

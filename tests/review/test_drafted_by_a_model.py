@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.core.task import Task
-from lmr_author.core.task.drafted import Drafted
+from lmr_author.core.task.drafted import DraftOrigin
 from lmr_author.release.review.evidence_of_questions import evidence_of
 from tests.review.reviewing import run, said
 
@@ -17,7 +17,7 @@ MODEL = "openai/gpt-9"
 
 @pytest.fixture
 def drafted(task: Task) -> Task:
-    Drafted(model=MODEL, date="2026-11-29T10:00:00+00:00").write(task.drafted_path)
+    DraftOrigin(model=MODEL, date="2026-11-29T10:00:00+00:00").write(task.drafted_path)
     return task
 
 

@@ -32,7 +32,7 @@ class MaskNotes:
 
 
 @dataclass(frozen=True)
-class Described:
+class FunctionNotes:
     """The notes, context and category of one function; None or "" where not given."""
 
     notes: MaskNotes | None = None
@@ -109,7 +109,7 @@ def docstring_lines(text: str, can_hold: Callable[[str], bool] = lambda text: Tr
 
 
 @dataclass(frozen=True)
-class Masked:
+class MaskedFile:
     """A masked file.
 
     Attributes:
@@ -126,7 +126,7 @@ def mask_source(
     definitions: Sequence[code.Definition],
     notes: Mapping[str, MaskNotes] | None = None,
     along: Sequence[code.Definition] = (),
-) -> Masked:
+) -> MaskedFile:
     """Mask functions of a file: signature, decorators and docstring stay, the body becomes a raise.
 
     Args:
@@ -150,7 +150,7 @@ def mask_source(
         bodies[definition] = left_out_body(generator=code.is_generator(definition.function))
     data = code.splice(module, bodies)
     _assert_faithful(module, data, [*definitions, *along], notes)
-    return Masked(data, tuple(remarks))
+    return MaskedFile(data, tuple(remarks))
 
 
 def _body(module: code.Module, definition: code.Definition, notes: MaskNotes) -> list[str]:

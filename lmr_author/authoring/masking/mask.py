@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from lmr_author.authoring.masking import leftovers, locate, look_alikes
-from lmr_author.authoring.masking.body import Described, MaskNotes, is_masked, mask_source, unmask_source
+from lmr_author.authoring.masking.body import FunctionNotes, MaskNotes, is_masked, mask_source, unmask_source
 from lmr_author.authoring.masking.instruction import drafted, words_of
 from lmr_author.authoring.masking.leftovers import OpenLeak
 from lmr_author.authoring.masking.locate import Chosen, Selection, means, select
@@ -31,7 +31,7 @@ from lmr_author.core.task import (
 )
 from lmr_author.core.task.info import AlsoMasked
 from lmr_author.proof.checks.instruction import GAP
-from lmr_author.proof.context import Proposal, propose
+from lmr_author.proof.retrieval import Proposal, propose
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class MaskOptions:
         instruction, category, retrieval: for every target that ``each`` says nothing else about.
         notes: docstring and comment of a single target.
         each: by node id (``path::qualname``), what is said about one function; goes before the others.
-        propose_retrieval: add the files that :func:`~lmr_author.proof.context.propose` finds.
+        propose_retrieval: add the files that :func:`~lmr_author.proof.retrieval.propose` finds.
         also: look-alikes to empty along with the targets, or with what is masked already.
     """
 
@@ -52,7 +52,7 @@ class MaskOptions:
     category: str | None = None
     retrieval: tuple[str, ...] | None = None
     notes: MaskNotes | None = None
-    each: Mapping[str, Described] = field(default_factory=dict)
+    each: Mapping[str, FunctionNotes] = field(default_factory=dict)
     propose_retrieval: bool = False
     also: tuple[str, ...] = ()
 
@@ -168,7 +168,7 @@ def check(options: MaskOptions, selection: Selection) -> None:
     for name in options.each:
         if name not in names:
             raise UsageError(f"{name} is described, and is not to be masked", "name it as a target too")
-    common = Described(category=options.category or "", retrieval=options.retrieval)
+    common = FunctionNotes(category=options.category or "", retrieval=options.retrieval)
     for described in (common, *options.each.values()):
         if described.category:
             require_category(described.category)
@@ -180,15 +180,15 @@ def check(options: MaskOptions, selection: Selection) -> None:
                 )
 
 
-def describe(task: Task, selection: Selection, options: MaskOptions) -> dict[str, Described]:
+def describe(task: Task, selection: Selection, options: MaskOptions) -> dict[str, FunctionNotes]:
     """Return what is known about each function, by node id: from the command, else from an earlier mask of it.
 
     None or "" for what nobody has said.
     """
-    descriptions: dict[str, Described] = {}
+    descriptions: dict[str, FunctionNotes] = {}
     for chosen in selection.chosen:
         name = str(chosen.target)
-        own, before = options.each.get(name, Described()), earlier(task, chosen.target)
+        own, before = options.each.get(name, FunctionNotes()), earlier(task, chosen.target)
         notes = before.notes if own.notes is None else own.notes
         if options.notes not in (None, MaskNotes()):
             given = {name: text for name, text in vars(options.notes or MaskNotes()).items() if text}
@@ -196,7 +196,7 @@ def describe(task: Task, selection: Selection, options: MaskOptions) -> dict[str
         retrieval = options.retrieval if own.retrieval is None else own.retrieval
         if options.propose_retrieval:
             retrieval = (*(retrieval or ()), *(file.path for file in _proposals(selection, chosen)))
-        descriptions[name] = Described(
+        descriptions[name] = FunctionNotes(
             notes=notes,
             instruction=own.instruction or options.instruction or before.instruction,
             category=own.category or options.category or before.category,
@@ -219,7 +219,9 @@ def _proposals(selection: Selection, chosen: Chosen) -> tuple[Proposal, ...]:
     return propose(selection.repository, chosen.module, chosen.definition)
 
 
-def _entry(task: Task, info: TaskInfo, chosen: Chosen, golden: str, described: Described) -> Implementation:
+def _entry(
+    task: Task, info: TaskInfo, chosen: Chosen, golden: str, described: FunctionNotes
+) -> Implementation:
     indices = {entry.target: entry.index for entry in info.implementations}
     free = next(number for number in range(1, len(indices) + 2) if number not in indices.values())
     index = indices.get(chosen.target, free)
@@ -262,7 +264,7 @@ class _Change:
 
 
 def _plan(
-    task: Task, selection: Selection, along: Sequence[LookAlike], descriptions: Mapping[str, Described]
+    task: Task, selection: Selection, along: Sequence[LookAlike], descriptions: Mapping[str, FunctionNotes]
 ) -> list[_Change]:
     """Mask targets and look-alikes of every file in memory.
 
@@ -334,19 +336,19 @@ NOTES = "notes"
 """Field of ``authoring/removed/implementation-N.json``, beside those of the entry in ``info.json``."""
 
 
-def earlier(task: Task, target: Target) -> Described:
+def earlier(task: Task, target: Target) -> FunctionNotes:
     """Return what is known of a target from an earlier mask; None or "" for what is not.
 
     Raises LmrError for a damaged record: it may be the one that is searched.
     """
     path = record_of(task, target, files.read_object_to_change)
     if path is None:
-        return Described()
+        return FunctionNotes()
     record = files.read_object_to_change(path)
     entry, notes = Implementation.from_json(record), MaskNotes()
     with contextlib.suppress(msgspec.ValidationError):  # the entry has the words that cannot be drafted anew
         notes = msgspec.convert(record.get(NOTES), MaskNotes)
-    return Described(
+    return FunctionNotes(
         notes=notes if notes != MaskNotes() else None,
         instruction="" if GAP in entry.instruction else entry.instruction,
         category=entry.category,

@@ -16,7 +16,7 @@ from statistics import median
 from lmr_author.authoring.recording.replay import REPEATS, GoldenRunner, differences, replay
 from lmr_author.authoring.recording.run import RecordedCall
 from lmr_author.core.task import Progress
-from lmr_author.proof.exploring.generate import SECONDS, Generated, affordable, generate
+from lmr_author.proof.exploring.generate import SECONDS, GeneratedCall, affordable, generate
 from lmr_author.runtime.probe.calling import GLOBAL
 from lmr_author.runtime.probe.storing import dump
 from lmr_author.runtime.probe.traits import describe_call
@@ -104,7 +104,7 @@ def patience(calls: Sequence[RecordedCall]) -> float:
     return max(5.0, 20 * max((call.seconds for call in calls), default=0.0))
 
 
-def _written(golden: GoldenRunner, made: Generated, number: int, folder: Path) -> RecordedCall:
+def _written(golden: GoldenRunner, made: GeneratedCall, number: int, folder: Path) -> RecordedCall:
     """Write the inputs of a generated call into a folder, and describe it as the recorder does a recorded one."""
     folder.mkdir(parents=True)
     dump(made.document, str(folder), "inputs")

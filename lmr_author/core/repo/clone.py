@@ -18,7 +18,7 @@ from lmr_author.core.errors import Hint, LmrError, Setting
 from lmr_author.core.repo.address import Address
 from lmr_author.core.repo.git import Git, apply_patch, opened, resolve_lfs, without_filters
 from lmr_author.core.repo.settings import read_settings
-from lmr_author.core.repo.tree import Removed, clean, recognise_licence
+from lmr_author.core.repo.tree import RemovedEntry, clean, recognise_licence
 from lmr_author.core.task import Progress
 from lmr_author.core.texts import printable
 
@@ -92,7 +92,7 @@ class Clone:
     submodules: tuple[Submodule, ...] = ()
     lfs_left: tuple[str, ...] = ()
     lfs_resolved: int = 0
-    removed: tuple[Removed, ...] = ()
+    removed: tuple[RemovedEntry, ...] = ()
     notes: tuple[str, ...] = ()
 
 

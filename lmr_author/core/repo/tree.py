@@ -28,16 +28,16 @@ LICENCES: tuple[dict[str, Any], ...] = tuple(
 
 
 @dataclass(frozen=True)
-class Removed:
+class RemovedEntry:
     """Something that was taken out of the repository: path in it, and why."""
 
     path: str
     reason: str
 
 
-def clean(root: Path) -> tuple[Removed, ...]:
+def clean(root: Path) -> tuple[RemovedEntry, ...]:
     """Remove ``.git``, caches, links that lead outside and special files."""
-    removed: list[Removed] = []
+    removed: list[RemovedEntry] = []
     stack = [root]
     while stack:
         for entry in sorted(os.scandir(stack.pop()), key=lambda entry: entry.name):
@@ -46,7 +46,7 @@ def clean(root: Path) -> tuple[Removed, ...]:
             reason = _why_removed(entry, root)
             if reason:
                 shutil.rmtree(path) if is_folder else path.unlink()
-                removed.append(Removed(printable(path.relative_to(root).as_posix()), reason))
+                removed.append(RemovedEntry(printable(path.relative_to(root).as_posix()), reason))
             elif is_folder:
                 stack.append(path)
     return tuple(sorted(removed, key=lambda entry: entry.path))

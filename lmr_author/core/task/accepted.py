@@ -64,7 +64,7 @@ class Finding(Record):
 
 
 @dataclass(frozen=True)
-class Accepted(Record):
+class AcceptedFinding(Record):
     """One accepted finding.
 
     Attributes:
@@ -116,7 +116,7 @@ class AcceptedFindings(Record):
     optional: ClassVar = ("$schema",)
 
     format: Literal["lmr-accepted/1"] = "lmr-accepted/1"
-    accepted: tuple[Accepted, ...] = ()
+    accepted: tuple[AcceptedFinding, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -129,10 +129,10 @@ class SortedFindings:
     """
 
     open: tuple[Finding, ...]
-    accepted: tuple[tuple[Finding, Accepted], ...]
+    accepted: tuple[tuple[Finding, AcceptedFinding], ...]
 
 
-def load(task: Task) -> tuple[Accepted, ...]:
+def load(task: Task) -> tuple[AcceptedFinding, ...]:
     """Return the acceptances of a task; none when the file is missing or damaged."""
     try:
         stored = AcceptedFindings.read_if_valid(task.accepted_path)
@@ -142,12 +142,12 @@ def load(task: Task) -> tuple[Accepted, ...]:
 
 
 @changes_task
-def add(task: Task, finding: Finding, reason: str, by: str = "") -> Accepted:
+def add(task: Task, finding: Finding, reason: str, by: str = "") -> AcceptedFinding:
     """Store that a finding is accepted, in place of an earlier acceptance of it.
 
     Raises UsageError without a reason, and LmrError when the file that is there cannot be read.
     """
-    new = Accepted(
+    new = AcceptedFinding(
         finding.code,
         finding.implementation,
         finding.path,
@@ -165,7 +165,7 @@ def add(task: Task, finding: Finding, reason: str, by: str = "") -> Accepted:
     return new
 
 
-def _order(entry: Accepted) -> tuple[str, str, str, int]:
+def _order(entry: AcceptedFinding) -> tuple[str, str, str, int]:
     return entry.code, entry.path, entry.where, entry.implementation or 0
 
 
@@ -175,7 +175,7 @@ def sort(task: Task, findings: Iterable[Finding]) -> SortedFindings:
     if not entries:
         return SortedFindings(tuple(findings), ())
     still_open: list[Finding] = []
-    accepted: list[tuple[Finding, Accepted]] = []
+    accepted: list[tuple[Finding, AcceptedFinding]] = []
     digests: dict[str, str] = {}
     for finding in findings:
         near = [entry for entry in entries if entry.is_near(finding)]
@@ -193,7 +193,7 @@ def sort(task: Task, findings: Iterable[Finding]) -> SortedFindings:
     return SortedFindings(tuple(still_open), tuple(accepted))
 
 
-def _back(finding: Finding, entry: Accepted) -> Finding:
+def _back(finding: Finding, entry: AcceptedFinding) -> Finding:
     return replace(
         finding,
         message=f"{finding.message} (it was accepted, but the file has changed since)",

@@ -21,7 +21,7 @@ from lmr_author.core.task.recording import MANIFEST, call_in_words
 Day = Annotated[str, msgspec.Meta(extra_json_schema={"format": "date"})]
 
 
-class Kind(StrEnum):
+class AnswerKind(StrEnum):
     """Purpose of an answer. MISREADING: plausible and wrong. REWRITE: other code, the same behaviour."""
 
     MISREADING = "misreading"
@@ -63,8 +63,8 @@ IN_WORDS = {
 """Endings for people."""
 
 SETTLED = {
-    Kind.MISREADING: frozenset({Ending.FAILS, Ending.EQUIVALENT}),
-    Kind.REWRITE: frozenset({Ending.PASSES, Ending.NOT_A_REWRITE}),
+    AnswerKind.MISREADING: frozenset({Ending.FAILS, Ending.EQUIVALENT}),
+    AnswerKind.REWRITE: frozenset({Ending.PASSES, Ending.NOT_A_REWRITE}),
 }
 """Endings that leave nothing to do."""
 NOT_COUNTED = (Ending.EQUIVALENT, Ending.NOT_A_REWRITE, Ending.INVALID)
@@ -155,7 +155,7 @@ class Challenger(Record):
 
     index: Index
     name: Text
-    kind: Kind
+    kind: AnswerKind
     about: str = ""
     source: str = ""
     code: str = ""
@@ -171,7 +171,7 @@ class Challenger(Record):
     def lacks_api(self) -> bool:
         """True for a rewrite that raises as code does that calls what its environment's versions do not have."""
         raised = self.difference.raised if self.difference else ""
-        return self.kind is Kind.REWRITE and not self.settled and raised in LACKING
+        return self.kind is AnswerKind.REWRITE and not self.settled and raised in LACKING
 
     @property
     def in_words(self) -> str:
@@ -267,7 +267,7 @@ class Challenge(Record):
     targets: tuple[ChallengedTarget, ...] = ()
     answers: tuple[Challenger, ...] = ()
 
-    def of(self, index: int, kind: Kind | None = None) -> tuple[Challenger, ...]:
+    def of(self, index: int, kind: AnswerKind | None = None) -> tuple[Challenger, ...]:
         return tuple(
             answer for answer in self.answers if answer.index == index and kind in (None, answer.kind)
         )
@@ -279,17 +279,17 @@ class Challenge(Record):
             answer for answer in self.answers if not answer.settled and answer.ending is not Ending.INVALID
         )
 
-    def count(self, kind: Kind) -> tuple[int, int]:
+    def count(self, kind: AnswerKind) -> tuple[int, int]:
         """Return how many answers of a kind end as they have to, and how many there are that count."""
-        wanted = Ending.FAILS if kind is Kind.MISREADING else Ending.PASSES
+        wanted = Ending.FAILS if kind is AnswerKind.MISREADING else Ending.PASSES
         endings = [answer.ending for answer in self.answers if answer.kind is kind]
         return endings.count(wanted), sum(ending not in NOT_COUNTED for ending in endings)
 
     @property
     def summary(self) -> str:
         """Result in a few words: ``5 of 6 misreadings fail, 2 of 2 rewrites pass``."""
-        fail, misreadings = self.count(Kind.MISREADING)
-        passed, rewrites = self.count(Kind.REWRITE)
+        fail, misreadings = self.count(AnswerKind.MISREADING)
+        passed, rewrites = self.count(AnswerKind.REWRITE)
         text = f"{fail} of {misreadings} misreadings fail, {passed} of {rewrites} rewrites pass"
         accepted = sum(answer.accepted is not None and answer.settled for answer in self.answers)
         return f"{text}, {accepted} accepted" if accepted else text
@@ -300,7 +300,7 @@ class Challenge(Record):
         misread = {
             answer.index
             for answer in self.answers
-            if answer.kind is Kind.MISREADING and answer.ending is not Ending.INVALID
+            if answer.kind is AnswerKind.MISREADING and answer.ending is not Ending.INVALID
         }
         indexes = [implementation.index for implementation in info.implementations]
         return tuple(

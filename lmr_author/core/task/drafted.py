@@ -17,7 +17,7 @@ DRAFTED = "drafted.json"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drafted(Record):
+class DraftOrigin(Record):
     """The model that wrote a recipe.
 
     Attributes:
@@ -35,9 +35,9 @@ class Drafted(Record):
     parts: tuple[str, ...] = ("target", "instruction", "driver", "environment", "answers", "ledger")
 
 
-def drafted_by(task: Task) -> Drafted | None:
+def drafted_by(task: Task) -> DraftOrigin | None:
     """Return who drafted a task; None where a person wrote it."""
-    return Drafted.read_if_valid(task.drafted_path)
+    return DraftOrigin.read_if_valid(task.drafted_path)
 
 
 def require_other(task: Task, person: str) -> None:

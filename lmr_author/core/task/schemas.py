@@ -11,7 +11,7 @@ import msgspec
 from lmr_author.core.task.accepted import AcceptedFindings, Finding
 from lmr_author.core.task.challenge import Challenge
 from lmr_author.core.task.difficulty import Difficulty
-from lmr_author.core.task.drafted import Drafted
+from lmr_author.core.task.drafted import DraftOrigin
 from lmr_author.core.task.environment import BuiltEnvironment
 from lmr_author.core.task.equivalents import EquivalentMutants
 from lmr_author.core.task.evaluation import Evaluation
@@ -32,7 +32,7 @@ RECORDS: dict[str, type[Record]] = {
     "also-masked": AlsoMaskedList,
     "challenge": Challenge,
     "difficulty": Difficulty,
-    "drafted": Drafted,
+    "drafted": DraftOrigin,
     "environment": BuiltEnvironment,
     "equivalent-mutants": EquivalentMutants,
     "evaluation": Evaluation,

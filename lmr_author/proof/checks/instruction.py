@@ -23,7 +23,7 @@ from lmr_author.proof.checks.base import (
 )
 from lmr_author.proof.checks.paper_text import paper_pages
 from lmr_author.proof.contents import TaskContents, once
-from lmr_author.proof.context import propose
+from lmr_author.proof.retrieval import propose
 from lmr_author.proof.targets import definitions_of, leaves, pair, statements
 
 GAP = "[to fill in: what it computes]"

@@ -33,7 +33,7 @@ LONGER = 5
 
 
 @dataclass(frozen=True)
-class Explored:
+class ExploredMutant:
     """What generated calls show of a survivor.
 
     Attributes:
@@ -45,12 +45,12 @@ class Explored:
     told_by: str = ""
 
 
-NOT_EXPLORED = Explored()
+NOT_EXPLORED = ExploredMutant()
 
 
 def explore(
     judge: RecordingJudge, mutants: Sequence[Mutant], seconds: float, cost: float
-) -> Mapping[str, Explored]:
+) -> Mapping[str, ExploredMutant]:
     """Return id of each mutant → what generated calls show of it. The gate's own sandbox runs them.
 
     Args:
@@ -90,14 +90,14 @@ def explore(
     if len(fair) < FEWEST_EXPLORED:
         return {}
     unreached = _unreached(judge, fair.values())
-    found = dict[str, Explored]()
+    found = dict[str, ExploredMutant]()
     for mutant in mutants:
         differs = (case for case, outcome in fair.items() if not _same(outcome, beside.of(mutant.id, case)))
         first = next(differs, None)
         if first is not None:
-            found[mutant.id] = Explored(told_by=made_of[first])
+            found[mutant.id] = ExploredMutant(told_by=made_of[first])
         elif mutant.line not in unreached:
-            found[mutant.id] = Explored(len(fair))
+            found[mutant.id] = ExploredMutant(len(fair))
     return found
 
 

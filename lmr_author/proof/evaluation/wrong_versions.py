@@ -14,7 +14,7 @@ from lmr_author.core.task.mutation import FEWEST, Survivor
 from lmr_author.core.task.recording import Recording
 from lmr_author.core.texts import counted, listed
 from lmr_author.proof.evaluation.bench import MUTANTS, Bench
-from lmr_author.proof.evaluation.exploring import NOT_EXPLORED, Explored, explore
+from lmr_author.proof.evaluation.exploring import NOT_EXPLORED, ExploredMutant, explore
 from lmr_author.proof.evaluation.gates import Subject, failed, passed, unproven
 from lmr_author.proof.evaluation.judges import RecordingJudge
 from lmr_author.proof.evaluation.mutants import Mutant, mutants
@@ -126,7 +126,7 @@ def mutants_die(on: Subject) -> GateResult:
     return judged_mutants(figures, equivalents.valid_changes(bench.task))
 
 
-def _explored(on: Subject, survivors: Sequence[Mutant]) -> Mapping[str, Explored]:
+def _explored(on: Subject, survivors: Sequence[Mutant]) -> Mapping[str, ExploredMutant]:
     """Return what generated calls show of survivors whose outputs are the golden's in every case."""
     judge, recording = on.judges[0], on.bench.recording
     if not isinstance(judge, RecordingJudge) or recording is None:
@@ -148,7 +148,7 @@ def _mutants_of(bench: Bench, most: int) -> list[Mutant]:
     return mutants_to_try(bench.golden_module, [function for function, _ in bench.pairs], paths, most)
 
 
-def _survivor(bench: Bench, mutant: Mutant, same: bool, explored: Explored) -> Survivor:
+def _survivor(bench: Bench, mutant: Mutant, same: bool, explored: ExploredMutant) -> Survivor:
     """Describe a mutant that passes. ``same``: its outputs are the golden's to the bit."""
     recording = bench.recording
     unreached = _unreached(recording, bench.golden_module.tree, mutant.line) if recording else ()
@@ -170,7 +170,7 @@ def explain_survivor(
     mutant: Mutant,
     same: bool,
     unreached: tuple[int, ...],
-    explored: Explored = NOT_EXPLORED,
+    explored: ExploredMutant = NOT_EXPLORED,
 ) -> str:
     """Return why the cases do not notice a mutant: it is equivalent, or no case tells the difference.
 

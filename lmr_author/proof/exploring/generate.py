@@ -31,7 +31,7 @@ OVERHEAD = 0.002
 
 
 @dataclass(frozen=True)
-class Generated:
+class GeneratedCall:
     """Inputs that nobody recorded.
 
     Attributes:
@@ -46,7 +46,7 @@ class Generated:
 
 def generate(
     calls: Sequence[tuple[str, Document]], function: code.FunctionNode, *, bold: bool, seed: int = 0
-) -> Iterator[Generated]:
+) -> Iterator[GeneratedCall]:
     """Yield generated calls without end, or until nothing new is found; each once.
 
     Args:
@@ -64,7 +64,7 @@ def generate(
         if found is not None and (is_within or bold) and (digest := found.digest) not in known:
             known.add(digest)
             fruitless = 0
-            yield Generated(found.document, found.made_of, is_within)
+            yield GeneratedCall(found.document, found.made_of, is_within)
         else:
             fruitless += 1
             if fruitless > MOST_FRUITLESS:

@@ -18,7 +18,7 @@ from typing import Any
 from lmr_author import __version__
 from lmr_author.core.errors import UsageError
 from lmr_author.core.task import Finding, Severity, Task, accepted
-from lmr_author.core.task.accepted import Accepted
+from lmr_author.core.task.accepted import AcceptedFinding
 from lmr_author.proof.checks.base import INTERNAL
 from lmr_author.proof.contents import TaskContents, readable
 
@@ -55,7 +55,7 @@ class TaskReport:
     task: str
     path: Path
     findings: tuple[Finding, ...]
-    accepted: tuple[tuple[Finding, Accepted], ...] = ()
+    accepted: tuple[tuple[Finding, AcceptedFinding], ...] = ()
     properties: tuple[Property, ...] = ()
 
     @property
@@ -135,7 +135,7 @@ class Report:
 
 def accept_findings(
     tasks: Sequence[Task], report: Report, wanted: Iterable[str], reason: str
-) -> tuple[accepted.Accepted, ...]:
+) -> tuple[accepted.AcceptedFinding, ...]:
     """Store an acceptance of each named finding.
 
     Args:

@@ -10,7 +10,7 @@ from pathlib import Path
 from lmr_author.core import foreign
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Task, TaskInfo
-from lmr_author.core.task.challenge import Challenger, Kind
+from lmr_author.core.task.challenge import AnswerKind, Challenger
 from lmr_author.proof.evaluation.candidates import predictions
 from lmr_author.proof.evaluation.candidates.answer import MAX_ANSWER
 from lmr_author.proof.evaluation.candidates.predictions import Key, NoPredictionsError, Prediction
@@ -22,13 +22,13 @@ from lmr_author.release.recipes.recipe import read as read_recipe
 from lmr_author.release.review import score
 from lmr_author.release.review.agreement import majority
 
-FOLDERS = {"misreadings": Kind.MISREADING, "rewrites": Kind.REWRITE}
+FOLDERS = {"misreadings": AnswerKind.MISREADING, "rewrites": AnswerKind.REWRITE}
 """Folder → what the answers in it are."""
 KINDS = {
-    "misreading": Kind.MISREADING,
-    "rewrite": Kind.REWRITE,
-    "failed": Kind.MISREADING,
-    "passed": Kind.REWRITE,
+    "misreading": AnswerKind.MISREADING,
+    "rewrite": AnswerKind.REWRITE,
+    "failed": AnswerKind.MISREADING,
+    "passed": AnswerKind.REWRITE,
 }
 """Kind of a recipe's answer, or outcome of one without a kind → what it is."""
 RIGHT = ("CC", "completely-correct")
@@ -130,9 +130,11 @@ def _from_predictions(path: Path, task: Task, info: TaskInfo) -> Iterator[Challe
     totals, numbers = Counter(labels), Counter[tuple[int, str]]()
     for answer, label in zip(answers, labels, strict=True):
         numbers[label] += 1
-        if answer.kind and answer.kind not in list(Kind):
-            raise LmrError(f"{answer.where}: kind {answer.kind!r} is unknown", f"kinds are {', '.join(Kind)}")
-        kind = Kind(answer.kind) if answer.kind else disagreements.get(answer.key)
+        if answer.kind and answer.kind not in list(AnswerKind):
+            raise LmrError(
+                f"{answer.where}: kind {answer.kind!r} is unknown", f"kinds are {', '.join(AnswerKind)}"
+            )
+        kind = AnswerKind(answer.kind) if answer.kind else disagreements.get(answer.key)
         if kind is not None:
             name = label[1] if totals[label] == 1 else f"{label[1]} {numbers[label]}"
             yield _answer(path, answer.index, name, kind, answer.about, answer.code)
@@ -147,7 +149,7 @@ def _who(answer: Prediction) -> tuple[str, ...]:
     return answer.model, answer.agent, answer.setting, answer.input
 
 
-def _disagreements(path: Path, task: Task) -> dict[Key, Kind]:
+def _disagreements(path: Path, task: Task) -> dict[Key, AnswerKind]:
     """Return the answers on which the unit test and whoever read them disagree.
 
     People's grades count before a model's. An answer that no test has judged is taken at its grade.
@@ -160,13 +162,13 @@ def _disagreements(path: Path, task: Task) -> dict[Key, Kind]:
         grades[key] = majority(opinions)
     disagreements = {}
     for key, grade in grades.items():
-        kind, outcome = Kind.MISREADING, Outcome.FAILED
+        kind, outcome = AnswerKind.MISREADING, Outcome.FAILED
         if grade in RIGHT:
-            kind, outcome = Kind.REWRITE, Outcome.PASSED
+            kind, outcome = AnswerKind.REWRITE, Outcome.PASSED
         if grade and grade not in NO_GRADE and outcomes.get(key) != outcome.value:
             disagreements[key] = kind
     return disagreements
 
 
-def _answer(path: Path, index: int, name: str, kind: Kind, about: str, code: str) -> Challenger:
+def _answer(path: Path, index: int, name: str, kind: AnswerKind, about: str, code: str) -> Challenger:
     return Challenger(index=index, name=name, kind=kind, about=about, code=code, source=path.resolve().name)

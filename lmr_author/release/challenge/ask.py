@@ -14,7 +14,7 @@ from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Implementation, Progress, Task, TaskInfo
 from lmr_author.core.task import challenge as stored
-from lmr_author.core.task.challenge import Challenger, Kind
+from lmr_author.core.task.challenge import AnswerKind, Challenger
 from lmr_author.core.task.record import Digest, Record, Text
 from lmr_author.core.texts import shortened
 from lmr_author.release.export.output import render
@@ -24,7 +24,7 @@ from lmr_author.runtime.replay.staging import read_golden
 
 REPLIES = "challenge-replies"
 """Folder of ``authoring/`` with the replies."""
-NUMBER = {Kind.MISREADING: 6, Kind.REWRITE: 2}
+NUMBER = {AnswerKind.MISREADING: 6, AnswerKind.REWRITE: 2}
 """Versions of a function that are asked for."""
 INPUT_TOKENS = 60_000
 """Limit of a prompt: the last pages of a longer paper are cut."""
@@ -65,7 +65,7 @@ class Request:
     """
 
     index: int
-    kind: Kind
+    kind: AnswerKind
     prompt: str
     path: Path
     reply: Reply | None
@@ -87,7 +87,7 @@ def requests(task: Task, model: str, implementation: int | None = None) -> list[
         raise LmrError(f"nothing is masked in {task.name}", "mask a function: lmr-author mask FILE::FUNCTION")
     planned = []
     for target in chosen:
-        for kind in Kind:
+        for kind in AnswerKind:
             prompt = _prompt(task, info, target, kind)
             digest = files.sha256_bytes(f"{model}\n{prompt}".encode())
             path = task.authoring / REPLIES / f"{target.index}-{kind}-{digest[:12]}.json"
@@ -95,7 +95,7 @@ def requests(task: Task, model: str, implementation: int | None = None) -> list[
     return planned
 
 
-def _prompt(task: Task, info: TaskInfo, target: Implementation, kind: Kind) -> str:
+def _prompt(task: Task, info: TaskInfo, target: Implementation, kind: AnswerKind) -> str:
     golden = code.Module.parse(read_golden(task, target), target.golden_file)
     function = code.statement_text(golden, code.find(golden, target.target).node)
     context = prompts.beside(task, info, target)

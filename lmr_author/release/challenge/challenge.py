@@ -18,7 +18,14 @@ from lmr_author.core.repo.git import user_name
 from lmr_author.core.task import Implementation, Progress, Task, TaskInfo
 from lmr_author.core.task import challenge as stored
 from lmr_author.core.task import recording as recorded
-from lmr_author.core.task.challenge import Acceptance, Challenge, ChallengedTarget, Challenger, Ending, Kind
+from lmr_author.core.task.challenge import (
+    Acceptance,
+    AnswerKind,
+    Challenge,
+    ChallengedTarget,
+    Challenger,
+    Ending,
+)
 from lmr_author.core.task.recording import Recording
 from lmr_author.proof.evaluation.candidates.reply import Invalid
 from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions, TaskScorer
@@ -28,7 +35,7 @@ from lmr_author.release.challenge.strengthen import strengthen
 from lmr_author.release.challenge.target import Trials
 from lmr_author.runtime.environment.where import HERE, Where
 
-ACCEPTED = {Kind.MISREADING: Ending.EQUIVALENT, Kind.REWRITE: Ending.NOT_A_REWRITE}
+ACCEPTED = {AnswerKind.MISREADING: Ending.EQUIVALENT, AnswerKind.REWRITE: Ending.NOT_A_REWRITE}
 """Kind of an answer → its ending where a person says that it is none."""
 
 
@@ -260,7 +267,7 @@ class Round:
 
     def driver(self, options: ChallengeOptions, here: Path) -> Path:
         """Return the folder of the recording's script; any where no answer can need the other recorded calls."""
-        waits = any(answer.kind is Kind.MISREADING for answer in self._waiting)
+        waits = any(answer.kind is AnswerKind.MISREADING for answer in self._waiting)
         if not (waits or (options.strengthen and self.has_work(strengthens=True))):
             return here
         task = self.log.task
@@ -268,7 +275,9 @@ class Round:
 
     def has_work(self, strengthens: bool) -> bool:
         """Tell whether answers wait, or may be told apart by new cases."""
-        return bool(self._waiting) or (strengthens and bool(self._ended(Kind.MISREADING, Ending.TOLD_APART)))
+        return bool(self._waiting) or (
+            strengthens and bool(self._ended(AnswerKind.MISREADING, Ending.TOLD_APART))
+        )
 
     def run(self, trials: Trials) -> None:
         """Run the answers that wait."""
@@ -278,22 +287,22 @@ class Round:
         passing = []
         for answer in self._waiting:
             ended = self._on_cases(trials, answer)
-            if ended.kind is Kind.MISREADING and ended.ending is Ending.PASSES:
+            if ended.kind is AnswerKind.MISREADING and ended.ending is Ending.PASSES:
                 passing.append(answer)
                 self.log.keep(ended)  # not at its end: without a digest, it waits
             else:
                 self._keep(ended)
-        trials.rewrites = tuple(self._ended(Kind.REWRITE, Ending.PASSES))
+        trials.rewrites = tuple(self._ended(AnswerKind.REWRITE, Ending.PASSES))
         for answer in passing:
             self._keep(self._on_calls(trials, answer))
 
     def strengthen(self, trials: Trials) -> bool:
         """Make calls cases that tell misreadings apart, and store how these end now; return whether any became one."""
-        told_apart = self._ended(Kind.MISREADING, Ending.TOLD_APART)
+        told_apart = self._ended(AnswerKind.MISREADING, Ending.TOLD_APART)
         if not told_apart:
             return False
         before = self._facts()
-        trials.rewrites = tuple(self._ended(Kind.REWRITE, Ending.PASSES))
+        trials.rewrites = tuple(self._ended(AnswerKind.REWRITE, Ending.PASSES))
         done = strengthen(trials, told_apart, list(trials.rewrites))
         # All others end on the new test as on the old one: its cases are among the new ones.
         for answer in self.log.record.of(self.index):
@@ -306,7 +315,7 @@ class Round:
         self.log.keep_target(facts)
         return bool(done.added)
 
-    def _ended(self, kind: Kind, ending: Ending) -> list[Challenger]:
+    def _ended(self, kind: AnswerKind, ending: Ending) -> list[Challenger]:
         return [answer for answer in self.log.record.of(self.index, kind) if answer.ending is ending]
 
     def _on_cases(self, trials: Trials, answer: Challenger) -> Challenger:

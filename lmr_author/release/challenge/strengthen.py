@@ -93,7 +93,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Strengthened:
+class StrengthenResult:
     """Outcome for the calls that tell misreadings apart.
 
     Attributes:
@@ -109,7 +109,7 @@ class Strengthened:
 
 def strengthen(
     trials: Trials, misreadings: Sequence[Challenger], rewrites: Sequence[Challenger]
-) -> Strengthened:
+) -> StrengthenResult:
     """Make the fewest calls cases that tell some misreadings apart, and put the new recording and test in place.
 
     Args:
@@ -148,8 +148,8 @@ def strengthen(
                 AddedCase(name, number, choice.told_by(number), made_of[number])
                 for name, number in names.items()
             ]
-            return Strengthened(tuple(added), choice.left_out(), differences)
-    return Strengthened((), choice.left_out(), {})
+            return StrengthenResult(tuple(added), choice.left_out(), differences)
+    return StrengthenResult((), choice.left_out(), {})
 
 
 def _barred(

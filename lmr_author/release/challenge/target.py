@@ -15,7 +15,7 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Progress
 from lmr_author.core.task.challenge import CallDifference, Challenger, Missing
 from lmr_author.core.task.recording import Case
-from lmr_author.proof.evaluation.candidates.fitting import Fitted
+from lmr_author.proof.evaluation.candidates.fitting import FittedAnswer
 from lmr_author.proof.evaluation.candidates.predictions import Prediction
 from lmr_author.proof.evaluation.candidates.reply import Invalid
 from lmr_author.proof.evaluation.candidates.run import retried
@@ -139,7 +139,7 @@ class Trials:
                 break
         return Trial(judge, replay)
 
-    def _fit(self, answer: Challenger) -> Fitted:
+    def _fit(self, answer: Challenger) -> FittedAnswer:
         task = self.bench.task.name
         prediction = Prediction(task, answer.index, answer.name, answer.name, code=answer.code)
         fitted = self._scorer.fit(prediction)

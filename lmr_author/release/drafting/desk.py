@@ -16,7 +16,7 @@ from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.paper.fetch import arxiv_id
 from lmr_author.core.repo import Address
 from lmr_author.core.task import Progress, Record
-from lmr_author.core.task.drafted import DRAFTED, Drafted
+from lmr_author.core.task.drafted import DRAFTED, DraftOrigin
 from lmr_author.core.task.record import Count, Index, Seconds, Text
 from lmr_author.release.drafting.options import Budget, Request
 from lmr_author.release.recipes.recipe import RECIPE
@@ -215,7 +215,7 @@ def _begin_recipe(folder: Path, state: State, read: paper.Paper, title: str, yea
     }
     text = yaml.safe_dump(recipe, sort_keys=False, allow_unicode=True, width=110)
     files.write_text(folder / "recipe" / RECIPE, text)
-    Drafted(model=state.model, date=state.began).write(folder / "recipe" / DRAFTED)
+    DraftOrigin(model=state.model, date=state.began).write(folder / "recipe" / DRAFTED)
 
 
 def free_numbers(out: Path, many: int) -> Sequence[int]:

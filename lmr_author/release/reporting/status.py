@@ -19,7 +19,7 @@ from lmr_author.core.task import (
     challenge,
     difficulty,
 )
-from lmr_author.core.task.challenge import Kind
+from lmr_author.core.task.challenge import AnswerKind
 from lmr_author.core.task.difficulty import TargetDifficulty
 from lmr_author.core.task.drafted import drafted_by
 from lmr_author.core.task.state import State
@@ -68,7 +68,7 @@ class ChallengeSummary:
         status, record = challenge.status_of(task, info)
         if record is None:
             return None
-        counts = (*record.count(Kind.MISREADING), *record.count(Kind.REWRITE))
+        counts = (*record.count(AnswerKind.MISREADING), *record.count(AnswerKind.REWRITE))
         return cls(status.value, *counts, challenge.in_words(status, record))
 
 

@@ -22,7 +22,7 @@ from lmr_author.core.task import (
     challenge,
 )
 from lmr_author.core.task import evaluation as evaluations
-from lmr_author.core.task.accepted import Accepted
+from lmr_author.core.task.accepted import AcceptedFinding
 from lmr_author.core.task.challenge import ChallengeStatus
 from lmr_author.core.task.difficulty import TargetDifficulty
 from lmr_author.core.task.evaluation import MUTANTS_DIE, GateStatus
@@ -102,7 +102,7 @@ class TaskPage:
     dockerfile: str
     lock: str
     findings: tuple[Finding, ...]
-    accepted: tuple[tuple[Finding, Accepted], ...]
+    accepted: tuple[tuple[Finding, AcceptedFinding], ...]
     vetting: VettingRecord | None
     reviews: ReviewView
     history: History

@@ -18,7 +18,7 @@ from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Implementation, Task
 from lmr_author.core.task.reviews import Grade, Grades, path_of_reviewer
 from lmr_author.proof.evaluation.candidates import predictions
-from lmr_author.proof.evaluation.candidates.fitting import Fitted, Slot, fit
+from lmr_author.proof.evaluation.candidates.fitting import FittedAnswer, Slot, fit
 from lmr_author.proof.evaluation.candidates.predictions import Key, Prediction
 from lmr_author.release.review.agreement import Agreement, agreement, majority
 from lmr_author.runtime.replay.staging import read_golden
@@ -213,7 +213,7 @@ def answer(task: Task, prediction: Prediction) -> Candidate:
     return Candidate(task, name, digest, shown, masked, compared, files.sha256_bytes(golden), whole)
 
 
-def _fitted(task: Task, prediction: Prediction, masked: Implementation) -> Fitted:
+def _fitted(task: Task, prediction: Prediction, masked: Implementation) -> FittedAnswer:
     """Fit an answer as the unit test does. Raises LmrError: it is not the function that was asked for."""
     info = task.load()
     goal = Module.parse(task.goal(info, masked).read_bytes(), masked.goal_file)

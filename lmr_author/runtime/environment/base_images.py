@@ -19,7 +19,7 @@ from packaging.version import Version
 
 from lmr_author.core.errors import Hint, LmrError, Setting
 from lmr_author.core.task.provenance import BaseImageOrigin
-from lmr_author.runtime.environment.needs import Declared, Needs, applies, exact_version, has_version
+from lmr_author.runtime.environment.needs import DeclaredNeed, Needs, applies, exact_version, has_version
 from lmr_author.runtime.environment.packages import table
 
 REPOSITORY = "pytorch/pytorch"
@@ -162,17 +162,17 @@ def _choose(needs: Needs, given: str | None) -> BaseImageOrigin:
     return release.image("runtime", reason)
 
 
-def _companion(needs: Needs) -> list[Declared]:
+def _companion(needs: Needs) -> list[DeclaredNeed]:
     """Return the PyTorch that an exact triton or torchvision was made for."""
     for declared in filter(applies, needs.torch):
         minor = ".".join(exact_version(declared.text).split(".")[:2])
         if torch := table("made_for_torch").get(declared.name, {}).get(minor):
-            return [Declared("torch", f"torch=={torch}.*", f"for {declared}")]
+            return [DeclaredNeed("torch", f"torch=={torch}.*", f"for {declared}")]
     return []
 
 
 def _release(
-    needs: Needs, wanted: Sequence[Declared], specifier: SpecifierSet, given: str | None
+    needs: Needs, wanted: Sequence[DeclaredNeed], specifier: SpecifierSet, given: str | None
 ) -> tuple[_Release, str]:
     """Return the release for a requirement of PyTorch, and the reason why it was chosen.
 

@@ -31,7 +31,7 @@ _ASIDE = ("test", "tests", "docs", "unit_test", "examples", "scripts", "benchmar
 
 
 @dataclass(frozen=True)
-class Imported:
+class ImportResult:
     """An imported file as it is stored, and what is likely wrong: None when it is imported, or nobody knows."""
 
     result: ImportedFile
@@ -51,7 +51,7 @@ class BuildResult:
     built: BuiltEnvironment | None = None
     failure: SandboxBuildError | None = None
     explanation: Explanation | None = None
-    imported: tuple[Imported, ...] = ()
+    imported: tuple[ImportResult, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -190,7 +190,7 @@ def import_files(
     mounts: Sequence[Mount] = (),
     env: Mapping[str, str] | None = None,
     lock: str = "",
-) -> list[Imported]:
+) -> list[ImportResult]:
     """Import each file by itself: without network, not as root, nothing writable, within the time limit.
 
     Args:
@@ -215,10 +215,10 @@ def import_files(
     return results
 
 
-def _imported(path: str, result: ExecResult, seconds: float, lock: str) -> Imported:
+def _imported(path: str, result: ExecResult, seconds: float, lock: str) -> ImportResult:
     report = _read_report(result.stdout)
     if report.ok:
-        return Imported(ImportedFile(path, True, report.module, seconds=round(report.seconds, 3)))
+        return ImportResult(ImportedFile(path, True, report.module, seconds=round(report.seconds, 3)))
     stderr = result.stderr.decode("utf-8", "replace")[-4000:]
     text = report.error or _text(result, stderr, seconds)
     # The code's own output matters where the exception says little (argparse, a C library's own message).
@@ -228,7 +228,7 @@ def _imported(path: str, result: ExecResult, seconds: float, lock: str) -> Impor
     cause, advice = (explanation.cause, explanation.advice) if explanation else ("", "")
     last = tuple([line for line in text.splitlines() if line.strip()][-_LAST_LINES:])
     took = round(result.seconds, 3)
-    return Imported(
+    return ImportResult(
         ImportedFile(path, False, report.module, last, report.missing, took, cause, advice), explanation
     )
 

@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.texts import printable
-from lmr_author.runtime.environment.needs import Declared
+from lmr_author.runtime.environment.needs import DeclaredNeed
 from lmr_author.runtime.environment.packages import distribution, interchangeable, is_standard
 from lmr_author.runtime.environment.requirements import read_text
 
@@ -157,12 +157,12 @@ def _absolute(path: str, module: str) -> str:
     return "".join(f"{part}." for part in (*above, name) if part)
 
 
-def imported_packages(code: Code, paths: Iterable[str]) -> list[Declared]:
+def imported_packages(code: Code, paths: Iterable[str]) -> list[DeclaredNeed]:
     """Return the packages that some files import, by their names on the package index, sorted.
 
     Of a module that belongs to no known package the name is ``guessed``: the module's own.
     """
-    packages: dict[str, Declared] = {}
+    packages: dict[str, DeclaredNeed] = {}
     for path, imported in code.foreign(paths):
         provider = distribution(imported.name)
         if provider == "":
@@ -170,11 +170,11 @@ def imported_packages(code: Code, paths: Iterable[str]) -> list[Declared]:
         origin = f"import {imported.top} in {printable(path)}:{imported.line}"
         text = provider or imported.top
         name = canonicalize_name(text)
-        packages.setdefault(name, Declared(name, text, origin, guessed=provider is None))
+        packages.setdefault(name, DeclaredNeed(name, text, origin, guessed=provider is None))
     return [packages[name] for name in sorted(packages)]
 
 
-def providing(imported: Declared, declared: Iterable[Declared]) -> frozenset[str]:
+def providing(imported: DeclaredNeed, declared: Iterable[DeclaredNeed]) -> frozenset[str]:
     """Return the packages that may be the one that is imported: those that can replace it, too.
 
     Of a guessed one, one that is declared under a similar name: ``trak`` is traker's. Names of three letters are in

@@ -28,7 +28,7 @@ from lmr_author.runtime.environment.code import Code, imported_packages, providi
 from lmr_author.runtime.environment.manifests import read_manifests
 from lmr_author.runtime.environment.needs import (
     NOTHING,
-    Declared,
+    DeclaredNeed,
     Fact,
     Needs,
     SystemPackage,
@@ -100,30 +100,30 @@ def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[
     return replace(needs, devel=devel, problems=tuple(dict.fromkeys(problems)))
 
 
-def _beside_torch(asked_for: Sequence[Declared], code: Code) -> tuple[str, ...]:
+def _beside_torch(asked_for: Sequence[DeclaredNeed], code: Code) -> tuple[str, ...]:
     names = BESIDE_TORCH & {requirement.name for requirement in asked_for}
     imported = {package.name for package in imported_packages(code, code.files)} if names else set()
     return tuple(sorted(names & imported))
 
 
-def _compiled_for_cuda(requirements: Sequence[Declared]) -> str:
+def _compiled_for_cuda(requirements: Sequence[DeclaredNeed]) -> str:
     """Return what needs a compiler when it runs; what needs one to be installed is left out of every lock."""
     return next((f"{each} compiles CUDA code" for each in requirements if each.name == "deepspeed"), "")
 
 
-def _first_of_each(lists: Iterable[list[Declared]]) -> dict[str, Declared]:
+def _first_of_each(lists: Iterable[list[DeclaredNeed]]) -> dict[str, DeclaredNeed]:
     """Return requirements by name: of several the first that names a version, else the first."""
     return {name: next(filter(has_version, lines), lines[0]) for name, lines in _by_name(lists).items()}
 
 
-def _by_name(lists: Iterable[list[Declared]]) -> dict[str, list[Declared]]:
+def _by_name(lists: Iterable[list[DeclaredNeed]]) -> dict[str, list[DeclaredNeed]]:
     """Return the lines about each package, of the first file that names a version, else of the first.
 
     A file may have several lines about a package, with markers.
     """
-    by_name: dict[str, list[Declared]] = {}
+    by_name: dict[str, list[DeclaredNeed]] = {}
     for of_file in lists:
-        lines_by_name: dict[str, dict[str, Declared]] = {}
+        lines_by_name: dict[str, dict[str, DeclaredNeed]] = {}
         for requirement in filter(applies, of_file):
             lines_by_name.setdefault(requirement.name, {}).setdefault(requirement.text, requirement)
         for name, lines in lines_by_name.items():
@@ -196,11 +196,11 @@ def _only(needs: Needs, code: Code, goals: Sequence[str]) -> Needs:
 
 def _choose(
     manifests: Sequence[Manifest], code: Code, project: str
-) -> tuple[list[Declared], list[Declared], list[str]]:
+) -> tuple[list[DeclaredNeed], list[DeclaredNeed], list[str]]:
     """Return the declared requirements, else the imported ones; those that were added; and remarks."""
     lines = _by_name(manifest.declared for manifest in manifests)
     declared, remarks = _renamed(list(chain.from_iterable(lines.values())))
-    undeclared: list[Declared] = []
+    undeclared: list[DeclaredNeed] = []
     stated = _first_of_each(manifest.stated for manifest in manifests)
     imported = imported_packages(code, code.main())
     if declared:
@@ -215,13 +215,13 @@ def _choose(
     return chosen, undeclared, remarks
 
 
-def _missing(imported: Iterable[Declared], provided: set[str]) -> list[Declared]:
+def _missing(imported: Iterable[DeclaredNeed], provided: set[str]) -> list[DeclaredNeed]:
     """Return the imported packages, as far as they are known, that nothing provides."""
     unprovided = [package for package in imported if not provided & interchangeable(package.name)]
     return [replace(package, guessed=True) for package in unprovided if not package.guessed]
 
 
-def _renamed(declared: list[Declared]) -> tuple[list[Declared], list[str]]:
+def _renamed(declared: list[DeclaredNeed]) -> tuple[list[DeclaredNeed], list[str]]:
     """Return names that are something else on the index as the packages that are meant, and remarks."""
     meant, remarks = [], []
     for requirement in declared:
@@ -236,7 +236,7 @@ def _renamed(declared: list[Declared]) -> tuple[list[Declared], list[str]]:
     return meant, remarks
 
 
-def _with_version(requirement: Declared, mentioned: dict[str, Declared]) -> Declared:
+def _with_version(requirement: DeclaredNeed, mentioned: dict[str, DeclaredNeed]) -> DeclaredNeed:
     alternatives = sorted(interchangeable(requirement.name) & mentioned.keys() - table("renamed").keys())
     if not alternatives:
         return requirement
@@ -247,7 +247,7 @@ def _with_version(requirement: Declared, mentioned: dict[str, Declared]) -> Decl
     return replace(requirement, name=hint.name, text=hint.text, origin=origin, mentioned=has_version(hint))
 
 
-def _system(declared: Iterable[Declared]) -> tuple[SystemPackage, ...]:
+def _system(declared: Iterable[DeclaredNeed]) -> tuple[SystemPackage, ...]:
     packages: dict[str, SystemPackage] = {}
     for requirement in declared:
         for name in system_packages(requirement.name):

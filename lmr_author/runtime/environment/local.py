@@ -14,7 +14,7 @@ from lmr_author.core.task.environment import BuiltEnvironment
 from lmr_author.core.texts import printable
 from lmr_author.runtime.environment import interpreters, lock_file, uv_command, venvs
 from lmr_author.runtime.environment.base_images import asking, unmet
-from lmr_author.runtime.environment.build import Imported, import_files
+from lmr_author.runtime.environment.build import ImportResult, import_files
 from lmr_author.runtime.environment.detect import BESIDE_TORCH, base_in_use, read_needs
 from lmr_author.runtime.environment.failures import local_repair
 from lmr_author.runtime.environment.needs import Needs
@@ -95,7 +95,7 @@ def _remarks(contents: venvs.Contents, needs: Needs) -> list[str]:
     return remarks
 
 
-def _import_failure(imported: Imported, environment: venvs.LocalEnvironment) -> str:
+def _import_failure(imported: ImportResult, environment: venvs.LocalEnvironment) -> str:
     result, explanation = imported.result, imported.explanation
     if explanation is not None:
         why = f"{explanation.cause}; {explanation.advice}; {local_repair(explanation, made_by=environment.made_by)}"
@@ -138,7 +138,7 @@ _TORCH = re.compile(r"torch==(\d+)\.(\d+).*")
 """A pinned PyTorch. One before 2.3 was built for a numpy before 2."""
 
 
-def _import_goals(task: Task, info: TaskInfo, python: Path, lock: str, say: Progress) -> list[Imported]:
+def _import_goals(task: Task, info: TaskInfo, python: Path, lock: str, say: Progress) -> list[ImportResult]:
     """Import each goal file in the local sandbox; [] where nothing is masked, or nothing may be started.
 
     Raises SandboxError when the interpreter does not run in it.

@@ -28,8 +28,8 @@ from lmr_author.runtime.environment.base_images import base_of
 from lmr_author.runtime.environment.detect import base_in_use, problems, read_needs
 from lmr_author.runtime.environment.dockerfile import render, render_dockerignore
 from lmr_author.runtime.environment.generated import Written
-from lmr_author.runtime.environment.lock_file import Lock, LockOptions, Unpinned
-from lmr_author.runtime.environment.needs import Declared, Needs, has_version
+from lmr_author.runtime.environment.lock_file import Lock, LockOptions, UnpinnedReason
+from lmr_author.runtime.environment.needs import DeclaredNeed, Needs, has_version
 from lmr_author.runtime.environment.packages import package_of
 from lmr_author.runtime.environment.pinning import pin
 from lmr_author.runtime.environment.requirements import is_address, parse_requirement
@@ -154,7 +154,7 @@ def _with_extra(needs: Needs, extra: tuple[str, ...]) -> tuple[Needs, tuple[str,
     requirements, constraints, changes = list(needs.requirements), list(needs.constraints), []
     for text in extra:
         added = parse_requirement(text, _WITH)
-        if not isinstance(added, Declared):
+        if not isinstance(added, DeclaredNeed):
             hint = "give {0} one such as 'numpy<2'"
             if is_address(text):
                 hint = (
@@ -193,16 +193,16 @@ def _without(needs: Needs, texts: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _why(failed: Lock, base: BaseImageOrigin) -> str:
-    if failed.failure is not Unpinned.CONFLICT:
+    if failed.failure is not UnpinnedReason.CONFLICT:
         return f"requirements.lock cannot be made: {failed.cause}"
     blamed = f" ({', '.join(map(str, failed.blamed))})" if failed.blamed else ""
     return f"no versions fit together for Python {base.python}{blamed}: {failed.cause}"
 
 
 _ADVICE = {
-    Unpinned.NO_ANSWER: "check the network; UV_OFFLINE=1 uses what was asked before",
-    Unpinned.NOT_CACHED: "run it once with a network, so that the resolver's cache has what is needed",
-    Unpinned.SLOW: "give it more time: `lmr-author env lock --timeout SECONDS`",
+    UnpinnedReason.NO_ANSWER: "check the network; UV_OFFLINE=1 uses what was asked before",
+    UnpinnedReason.NOT_CACHED: "run it once with a network, so that the resolver's cache has what is needed",
+    UnpinnedReason.SLOW: "give it more time: `lmr-author env lock --timeout SECONDS`",
 }
 
 
@@ -210,7 +210,7 @@ def _advice(failed: Lock, options: LockOptions) -> Hint:
     leave_out = Setting("--without", (), "--without NAME")
     if failed.failure in _ADVICE:
         return Hint(_ADVICE[failed.failure])
-    if failed.failure is not Unpinned.CONFLICT:
+    if failed.failure is not UnpinnedReason.CONFLICT:
         return Hint("see the requirements that it names; {0} leaves one out", (leave_out,))
     others = Setting("--python-version"), Setting("--base-image", (), "--base-image or --date"), leave_out
     if not (own := _versions_in_the_way(failed)):
@@ -220,7 +220,7 @@ def _advice(failed: Lock, options: LockOptions) -> Hint:
     return Hint("drop the versions that prevent it: {0}; or try another {1}, {2}, or {3}", (drop, *others))
 
 
-def _versions_in_the_way(failed: Lock) -> list[Declared]:
+def _versions_in_the_way(failed: Lock) -> list[DeclaredNeed]:
     return [declared for declared in failed.blamed if declared.origin != _WITH and has_version(declared)]
 
 
@@ -238,7 +238,7 @@ def without_versions(failed: Lock, options: LockOptions | None = None) -> str:
     ).strip()
 
 
-def _without_version(declared: Declared) -> str:
+def _without_version(declared: DeclaredNeed) -> str:
     parsed = Requirement(declared.text)
     parsed.specifier = SpecifierSet()
     return str(parsed)
@@ -247,7 +247,7 @@ def _without_version(declared: Declared) -> str:
 def environment_record(needs: Needs, base: BaseImageOrigin, made: Lock) -> EnvironmentOrigin:
     """Return the making of Dockerfile and lock, for ``authoring/provenance.json``."""
 
-    def declared(requirements: tuple[Declared, ...]) -> tuple[DeclaredRequirement, ...]:
+    def declared(requirements: tuple[DeclaredNeed, ...]) -> tuple[DeclaredRequirement, ...]:
         return tuple(DeclaredRequirement(each.text, each.origin, each.guessed) for each in requirements)
 
     note = "; ".join([*(f"CHANGED: {change}" for change in made.changes), made.note])

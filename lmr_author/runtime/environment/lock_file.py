@@ -11,14 +11,14 @@ from enum import StrEnum
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from lmr_author.runtime.environment.needs import Declared
+from lmr_author.runtime.environment.needs import DeclaredNeed
 from lmr_author.runtime.environment.packages import package_of
 
 SECONDS = 300.0
 """A long list of requirements, on a busy machine and with an empty cache, has taken three minutes."""
 
 
-class Unpinned(StrEnum):
+class UnpinnedReason(StrEnum):
     """Why a lock is not pinned."""
 
     CONFLICT = "no versions fit together"
@@ -49,9 +49,9 @@ class Lock:
     remarks: tuple[str, ...]
     left_out: tuple[str, ...] = ()
     compiled: tuple[str, ...] = ()
-    failure: Unpinned | None = None
+    failure: UnpinnedReason | None = None
     cause: str = ""
-    blamed: tuple[Declared, ...] = ()
+    blamed: tuple[DeclaredNeed, ...] = ()
     changes: tuple[str, ...] = ()
 
     @property

@@ -12,7 +12,7 @@ from lmr_author.runtime.environment.packages import names
 
 
 @dataclass(frozen=True)
-class Declared:
+class DeclaredNeed:
     """One requirement.
 
     Attributes:
@@ -79,8 +79,8 @@ class Needs:
         credentials: variables that hold keys which the code cannot do without; tests get a dummy value.
     """
 
-    requirements: tuple[Declared, ...] = ()
-    torch: tuple[Declared, ...] = ()
+    requirements: tuple[DeclaredNeed, ...] = ()
+    torch: tuple[DeclaredNeed, ...] = ()
     beside_torch: tuple[str, ...] = ()
     python: str = ""
     python_origin: str = ""
@@ -91,7 +91,7 @@ class Needs:
     date: datetime | None = None
     sources: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
-    constraints: tuple[Declared, ...] = ()
+    constraints: tuple[DeclaredNeed, ...] = ()
     system: tuple[SystemPackage, ...] = ()
     credentials: tuple[str, ...] = ()
 
@@ -107,7 +107,7 @@ class Needs:
         return {f"{folder}/METADATA": text}
 
 
-def applies(declared: Declared) -> bool:
+def applies(declared: DeclaredNeed) -> bool:
     """Return whether a marker holds on Linux x86-64; markers on the Python version are left open."""
     marker = Requirement(declared.text).marker
     if marker is None:
@@ -129,15 +129,15 @@ def exact_version(text: str) -> str:
     return ""
 
 
-def is_exact(declared: Declared) -> bool:
+def is_exact(declared: DeclaredNeed) -> bool:
     return bool(exact_version(declared.text))
 
 
-def has_version(declared: Declared) -> bool:
+def has_version(declared: DeclaredNeed) -> bool:
     return bool(Requirement(declared.text).specifier)
 
 
-def is_freeze(declared: Sequence[Declared]) -> bool:
+def is_freeze(declared: Sequence[DeclaredNeed]) -> bool:
     """Return whether this lists a whole environment: many packages, indirect ones too, nearly all exact.
 
     A long list of what somebody asked for by name and version is none: it lacks what these packages need.

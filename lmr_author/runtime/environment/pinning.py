@@ -17,9 +17,9 @@ from lmr_author.core.texts import listed, printable
 from lmr_author.runtime.environment import resolver
 from lmr_author.runtime.environment.base_images import asking, first_day, unmet
 from lmr_author.runtime.environment.generated import stamped
-from lmr_author.runtime.environment.lock_file import Lock, LockOptions, Unpinned
+from lmr_author.runtime.environment.lock_file import Lock, LockOptions, UnpinnedReason
 from lmr_author.runtime.environment.needs import (
-    Declared,
+    DeclaredNeed,
     Needs,
     has_version,
     is_exact,
@@ -72,7 +72,7 @@ def pin(
     except KeyboardInterrupt:
         if not stoppable:
             raise
-        made = search.unpinned(Unpinned.STOPPED, "it was interrupted")
+        made = search.unpinned(UnpinnedReason.STOPPED, "it was interrupted")
     made = replace(made, changes=(*changes, *search.changes, *made.changes), left_out=tuple(search.left_out))
     comments = _comments(made, needs, base, options.again())
     head = "".join(f"# {printable(comment, _LONGEST)}\n" for comment in comments)
@@ -129,13 +129,13 @@ def _search(needs: Needs, base: BaseImageOrigin, options: LockOptions) -> _Searc
     return search
 
 
-def bounds(base: BaseImageOrigin) -> list[Declared]:
+def bounds(base: BaseImageOrigin) -> list[DeclaredNeed]:
     """Return the versions of other packages that the image's PyTorch needs: it is not part of the resolution."""
     bounding = []
     for row in table("built_for"):
         if base.torch and Version(base.torch) < Version(row["torch_before"]):
             text = f"{row['package']}{row['versions']}"
-            bounding.append(Declared(row["package"], text, f"PyTorch {base.torch} {row['why']}"))
+            bounding.append(DeclaredNeed(row["package"], text, f"PyTorch {base.torch} {row['why']}"))
     return bounding
 
 
@@ -149,8 +149,8 @@ class _Search:
     """
 
     question: Question
-    bounds: list[Declared] = field(default_factory=list)
-    unbuildable: list[Declared] = field(default_factory=list)
+    bounds: list[DeclaredNeed] = field(default_factory=list)
+    unbuildable: list[DeclaredNeed] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     changes: list[str] = field(default_factory=list)
@@ -162,7 +162,7 @@ class _Search:
             left = deadline - time.monotonic()
             answer = resolver.ask(self.question, left) if left > 1 else None
             if answer is None or answer.timed_out:
-                return self.unpinned(Unpinned.SLOW, f"uv took longer than {seconds:.0f} s")
+                return self.unpinned(UnpinnedReason.SLOW, f"uv took longer than {seconds:.0f} s")
             if answer.packages is not None:
                 if not self.question.undated or answer.packages.keys() - set(self.question.undated):
                     return self._made(answer.packages)
@@ -171,11 +171,11 @@ class _Search:
             if failed := self._adapt(answer.stderr):
                 return failed
             progress("trying again, without what uv refused")
-        return self.unpinned(Unpinned.STOPPED, f"more than {_ROUNDS} requirements prevent a solution")
+        return self.unpinned(UnpinnedReason.STOPPED, f"more than {_ROUNDS} requirements prevent a solution")
 
     def without_index(self) -> Lock:
         """Return the requirements as they are, where each of them names one version."""
-        made = self.unpinned(Unpinned.STOPPED, "the package index was not asked")
+        made = self.unpinned(UnpinnedReason.STOPPED, "the package index was not asked")
         if not all(map(is_exact, self.question.requirements)):
             return made
         note = "pinned as the repository pins them; the package index was not asked"
@@ -246,7 +246,7 @@ class _Search:
         self.question.date, self.question.undated = None, []
         self.changes.append("today's versions: the package index gives no upload dates")
 
-    def _requirement(self, name: str) -> Declared | None:
+    def _requirement(self, name: str) -> DeclaredNeed | None:
         return next((each for each in self.question.requirements if each.name == name), None)
 
     def _put_aside_unbuildable(self, name: str) -> None:
@@ -278,9 +278,9 @@ class _Search:
             return None
         if guessed:
             return self._give_up(guessed[0].name, "no version of it fits, and nobody declares it", text)
-        return self.unpinned(Unpinned.CONFLICT, resolver.cause(stderr), blamed)
+        return self.unpinned(UnpinnedReason.CONFLICT, resolver.cause(stderr), blamed)
 
-    def _drop_constraints(self, named: list[Declared]) -> None:
+    def _drop_constraints(self, named: list[DeclaredNeed]) -> None:
         """Drop the constraints that a message names, else all of them.
 
         PyTorch's own bounds go last: without them the image's PyTorch may not be imported.
@@ -300,25 +300,25 @@ class _Search:
             self.leave_out(requirement, why)
             return None
         cause = f"{name}, which another package needs, cannot be had: {printable(text, 300)}"
-        return self.unpinned(Unpinned.CONFLICT, cause, _named(self.question.requirements, text))
+        return self.unpinned(UnpinnedReason.CONFLICT, cause, _named(self.question.requirements, text))
 
-    def leave_out(self, requirement: Declared, why: str) -> None:
+    def leave_out(self, requirement: DeclaredNeed, why: str) -> None:
         self.left_out.append(f"{requirement} is left out: {why}")
 
-    def _without_version(self, requirement: Declared, why: str) -> None:
+    def _without_version(self, requirement: DeclaredNeed, why: str) -> None:
         requirements = self.question.requirements
         requirements[requirements.index(requirement)] = replace(requirement, text=requirement.name)
         self.remarks.append(f"{requirement.name} without a version: {requirement} {why}")
 
-    def unpinned(self, failure: Unpinned, cause: str, blamed: Sequence[Declared] = ()) -> Lock:
+    def unpinned(self, failure: UnpinnedReason, cause: str, blamed: Sequence[DeclaredNeed] = ()) -> Lock:
         """Return the requirements as they are declared, with the reason why they are not pinned."""
         every = [*self.question.requirements, *self.unbuildable]
         ordered = sorted(every, key=lambda requirement: requirement.name)
         lines = "".join(f"{requirement.text}\n" for requirement in ordered)
-        prefix = f"{failure}: " if failure is Unpinned.CONFLICT else ""
+        prefix = f"{failure}: " if failure is UnpinnedReason.CONFLICT else ""
         why = f"NOT pinned: {prefix}{cause}"
         return Lock(lines, False, (why, *self.remarks), failure=failure, cause=cause, blamed=tuple(blamed))
 
 
-def _named(requirements: list[Declared], text: str) -> list[Declared]:
+def _named(requirements: list[DeclaredNeed], text: str) -> list[DeclaredNeed]:
     return [each for each in requirements if re.search(rf"(?<![\w-]){re.escape(each.name)}(?![\w-])", text)]

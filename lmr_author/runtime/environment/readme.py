@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
-from lmr_author.runtime.environment.needs import Declared
+from lmr_author.runtime.environment.needs import DeclaredNeed
 from lmr_author.runtime.environment.requirements import Manifest, join_lines, parse_requirement, read_text
 
 _INSTALLS = re.compile(r"\b(?:pip[\d.]*|conda|mamba|micromamba) (?:install|create)\b(.*)")
@@ -53,7 +53,7 @@ def _fenced(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
             yield number, line.strip()
 
 
-def _stated(lines: Iterable[tuple[int, str]], path: str) -> Iterator[Declared]:
+def _stated(lines: Iterable[tuple[int, str]], path: str) -> Iterator[DeclaredNeed]:
     for number, line in lines:
         text = _LINK.sub(r"\1", line)
         match = _LIST_ITEM.match(text)
@@ -61,5 +61,5 @@ def _stated(lines: Iterable[tuple[int, str]], path: str) -> Iterator[Declared]:
             package = "torch" if name.lower() == "pytorch" else name
             bound = f"{package}{'>=' if operator == '>=' else '=='}{version}"
             requirement = parse_requirement(bound, f"{path}:{number}")
-            if isinstance(requirement, Declared):
+            if isinstance(requirement, DeclaredNeed):
                 yield replace(requirement, mentioned=True)

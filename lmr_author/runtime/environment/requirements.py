@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.texts import printable
-from lmr_author.runtime.environment.needs import NOTHING, Declared, Fact, has_version
+from lmr_author.runtime.environment.needs import NOTHING, DeclaredNeed, Fact, has_version
 from lmr_author.runtime.environment.packages import table
 
 MAX_BYTES = 1024 * 1024
@@ -44,18 +44,18 @@ class Manifest:
     """
 
     path: str
-    declared: list[Declared] = field(default_factory=list)
+    declared: list[DeclaredNeed] = field(default_factory=list)
     python: Fact = NOTHING
     project: str = ""
     version: str = ""
     problems: list[str] = field(default_factory=list)
-    stated: list[Declared] = field(default_factory=list)
+    stated: list[DeclaredNeed] = field(default_factory=list)
 
     @property
     def says_more_than_problems(self) -> bool:
         return self != Manifest(self.path, problems=self.problems)
 
-    def add(self, requirement: Declared | str) -> None:
+    def add(self, requirement: DeclaredNeed | str) -> None:
         """Add a requirement, or the reason why it is not used."""
         if isinstance(requirement, str):
             self.problems.append(requirement)
@@ -69,7 +69,7 @@ class Manifest:
             self.python = self.python if self.python.text or not requirement else Fact(requirement, origin)
         elif requirement:
             parsed = parse_requirement(requirement, origin)
-            if isinstance(parsed, Declared):
+            if isinstance(parsed, DeclaredNeed):
                 parsed = replace(parsed, mentioned=has_version(parsed))
             self.add(parsed)
 
@@ -95,7 +95,7 @@ def read_text(path: Path) -> str:
         return data.decode("latin-1")
 
 
-def parse_requirement(text: str, origin: str, shown: str = "") -> Declared | str:
+def parse_requirement(text: str, origin: str, shown: str = "") -> DeclaredNeed | str:
     """Read a requirement; return why it is not used when it is an address, a path, or none at all.
 
     Args:
@@ -106,7 +106,7 @@ def parse_requirement(text: str, origin: str, shown: str = "") -> Declared | str
         requirement = Requirement(text)
         name = canonicalize_name(requirement.name)
         if not requirement.url:
-            return Declared(name, str(requirement), origin)
+            return DeclaredNeed(name, str(requirement), origin)
         address = requirement.url
     except (InvalidRequirement, ValueError, RecursionError):
         pass
@@ -122,7 +122,7 @@ def is_address(text: str) -> bool:
     return "://" in text or text.startswith("git+")
 
 
-def pip_line(line: str, origin: str) -> Declared | str:
+def pip_line(line: str, origin: str) -> DeclaredNeed | str:
     """Read a line of a requirements file or of conda's pip part; options are not used."""
     if match := _EDITABLE.match(line):
         target = parse_requirement(match["target"].strip("'\""), origin, shown=line)

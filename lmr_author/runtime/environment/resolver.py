@@ -20,8 +20,8 @@ from lmr_author.core.task import TORCH_FAMILY
 from lmr_author.core.task.provenance import BaseImageOrigin
 from lmr_author.core.texts import printable
 from lmr_author.runtime.environment import interpreters, uv_command
-from lmr_author.runtime.environment.lock_file import Unpinned
-from lmr_author.runtime.environment.needs import Declared, Needs
+from lmr_author.runtime.environment.lock_file import UnpinnedReason
+from lmr_author.runtime.environment.needs import DeclaredNeed, Needs
 from lmr_author.runtime.environment.packages import names, newest_patch
 from lmr_author.runtime.environment.uv_command import UvRun
 
@@ -50,10 +50,10 @@ class Question:
         resolve: whether what packages need is added.
     """
 
-    requirements: list[Declared]
+    requirements: list[DeclaredNeed]
     base: BaseImageOrigin
     date: datetime | None = None
-    constraints: list[Declared] = field(default_factory=list)
+    constraints: list[DeclaredNeed] = field(default_factory=list)
     excluded: tuple[str, ...] = ()
     only_wheels: list[str] = field(default_factory=list)
     prereleases: list[str] = field(default_factory=list)
@@ -136,7 +136,7 @@ def _arguments(question: Question) -> list[str]:
     return arguments + ([] if question.resolve else ["--no-deps"])
 
 
-def excluded(base: BaseImageOrigin, needs: Needs, declared: Sequence[Declared]) -> tuple[str, ...]:
+def excluded(base: BaseImageOrigin, needs: Needs, declared: Sequence[DeclaredNeed]) -> tuple[str, ...]:
     """Return the names that a lock never has: PyTorch's and CUDA's, backports, and the repository's own package.
 
     Of what PyTorch needs the image has versions that fit; an older one as of the commit's date would break a newer
@@ -154,13 +154,13 @@ def excluded(base: BaseImageOrigin, needs: Needs, declared: Sequence[Declared]) 
     return tuple(sorted(excluded_names | {needs.project} - {""}))
 
 
-def index_failure(text: str) -> tuple[Unpinned, str] | None:
+def index_failure(text: str) -> tuple[UnpinnedReason, str] | None:
     """Return why the index cannot be used, also in words, by uv's message on one line; None when it can."""
     if match := re.search(r"Because ([\w.-]+) was not found in the cache", text):
         cause = f"the package index was not asked, and uv's cache does not have {match[1]}"
-        return Unpinned.NOT_CACHED, cause
+        return UnpinnedReason.NOT_CACHED, cause
     if _NO_INDEX.search(text):
-        return Unpinned.NO_ANSWER, str(Unpinned.NO_ANSWER)
+        return UnpinnedReason.NO_ANSWER, str(UnpinnedReason.NO_ANSWER)
     return None
 
 

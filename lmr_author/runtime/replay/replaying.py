@@ -119,7 +119,7 @@ class ReplayPlan:
 
 
 @dataclass(frozen=True)
-class Controlled:
+class ControlledReplay:
     """Versions replayed beside the golden. ``fair``: the cases that the golden passed there."""
 
     run: Replay
@@ -208,7 +208,7 @@ def beside_the_golden(
     cases: Collection[str],
     seconds: float,
     passes: Callable[[str, ReplayOutcome], bool],
-) -> Controlled:
+) -> ControlledReplay:
     """Replay versions with the golden in front; repeat with more time if the golden fails a case, if that helps.
 
     Where the golden fails beside them, the failure of a version proves nothing: the machine may be busy, or
@@ -232,7 +232,7 @@ def beside_the_golden(
             if len(fair(run([golden], MORE_TIME * seconds, shared))) == len(cases):
                 result = run([golden, *versions], MORE_TIME * seconds, shared)
                 break
-    return Controlled(result, fair(result))
+    return ControlledReplay(result, fair(result))
 
 
 def write_job(

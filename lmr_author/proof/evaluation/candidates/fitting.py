@@ -49,7 +49,7 @@ _DECLARATIONS = FunctionNode | ast.ClassDef | ast.Import | ast.ImportFrom
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedAnswer:
     """An answer in its place.
 
     Attributes:
@@ -98,7 +98,7 @@ class Slot:
         return self.given or self.goal
 
 
-def fit(answer: str, slot: Slot, *, is_file: bool = False) -> Fitted:
+def fit(answer: str, slot: Slot, *, is_file: bool = False) -> FittedAnswer:
     """Fit the text of an answer.
 
     Raises Invalid: not Python, without the function, or with something that makes it another one.
@@ -133,7 +133,7 @@ def fit(answer: str, slot: Slot, *, is_file: bool = False) -> Fitted:
     dropped += extras.dropped() if answers else ()
     dropped += [f"{target.qualname} is not in the answer" for target in slot.targets if target not in regions]
     spliced, line = _spliced(slot.goal, regions, decorators, extras.added)
-    return Fitted(
+    return FittedAnswer(
         data=spliced,
         line=line,
         form="function" if answers else "body",

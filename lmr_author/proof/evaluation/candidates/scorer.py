@@ -20,7 +20,7 @@ from lmr_author.core.task import Progress, Task, TaskInfo
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.recording import Case
 from lmr_author.proof.evaluation.bench import Bench
-from lmr_author.proof.evaluation.candidates.fitting import Fitted, Slot, fit
+from lmr_author.proof.evaluation.candidates.fitting import FittedAnswer, Slot, fit
 from lmr_author.proof.evaluation.candidates.hostile import Hiding, suspicions
 from lmr_author.proof.evaluation.candidates.predictions import Prediction
 from lmr_author.proof.evaluation.candidates.reply import Invalid
@@ -151,7 +151,7 @@ class Scorer:
             result = self._judged(result, fitted, stop)
         return replace(result, method=self.judge.method, seconds=round(time.monotonic() - started, 3))
 
-    def _judged(self, result: CandidateResult, fitted: Fitted, stop: Stop) -> CandidateResult:
+    def _judged(self, result: CandidateResult, fitted: FittedAnswer, stop: Stop) -> CandidateResult:
         """Judge an answer; twice if a case was late, as the machine may have been busy just then.
 
         Not where the whole run had to be ended: that is what an answer that stops its replayer wants.
@@ -171,7 +171,7 @@ class Scorer:
                 reason = f"it passes a test that it could forge, and uses {', '.join(used[:5])}"
         return replace(result, outcome=outcome, reason=reason, cases=verdict.cases, log=verdict.log[-_LOG:])
 
-    def fit(self, prediction: Prediction) -> Fitted:
+    def fit(self, prediction: Prediction) -> FittedAnswer:
         """Return a prediction in its place. Raises Invalid."""
         return fit(prediction.code, self._slot, is_file=prediction.is_file)
 
