@@ -125,15 +125,12 @@ class LazyGroup(TyperGroup):
 
     @staticmethod
     def load(name: str) -> Any:
-        """Return the command of a name, with all its options."""
         raise NotImplementedError
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of the commands."""
         return [name for section in self.sections.values() for name in section]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command by its name."""
         names = self.list_commands(ctx)
         if cmd_name in names:
             return self.load(cmd_name)
@@ -144,7 +141,6 @@ class LazyGroup(TyperGroup):
         )
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands, without importing them."""
         for title, commands in self.sections.items():
             _write_list(title, commands, formatter)
 

@@ -164,7 +164,6 @@ class GateTable:
             _show_log(gate.detail.log)
 
     def end(self, result: EvaluationRun) -> None:
-        """Print the verdict."""
         for index, how in result.powerless.items():
             _say(how, f"the test of implementation {index} cannot fail:", "bold red", indent=2)
         held = sum(gate.status.value == "passed" for gate in result.gates)

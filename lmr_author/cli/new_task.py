@@ -136,7 +136,6 @@ class AtTerminal:
         self._progress = progress
 
     def repository(self, linked: tuple[str, ...]) -> str:
-        """Ask for the repository."""
         with self._progress.paused():
             return ask_repository(linked)
 

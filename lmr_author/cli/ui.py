@@ -176,7 +176,6 @@ def diff(lines: Iterable[str], *, indent: int = 0, stderr: bool = True) -> None:
 
 
 def source(code: str, language: str = "python") -> None:
-    """Print code with its colours."""
     from rich.padding import Padding
     from rich.syntax import Syntax
 
@@ -219,7 +218,6 @@ class Progress:
         return self._line is not None
 
     def __call__(self, message: str) -> None:
-        """Show the current step."""
         step, now = " ".join(message.split()), time.monotonic()
         if self._line is not None:
             self._line.update(self._line.task_ids[0], description=step)
@@ -366,7 +364,6 @@ def revise(answers: Callable[[], Mapping[str, str]], ask: Callable[[str], object
 
 
 def confirm(question: str, *, default: bool = True) -> bool:
-    """Ask for yes or no."""
     import questionary
 
     answer: bool = questionary.confirm(question, default=default).unsafe_ask()

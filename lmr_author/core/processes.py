@@ -78,7 +78,6 @@ class BoundedOutput:
         self.truncated = self.truncated or len(data) > room
 
     def value(self) -> bytes:
-        """Return the bytes kept."""
         return bytes(self._data)
 
 
@@ -237,7 +236,6 @@ def _setpriv() -> str:
 
 
 def _await_exit(process: subprocess.Popen[bytes], exited: threading.Event) -> None:
-    """Set ``exited`` when the process has ended."""
     with contextlib.suppress(ChildProcessError):  # reaped already
         if hasattr(os, "waitid"):
             # It stays a zombie, so that its id is not another's when its group is killed.

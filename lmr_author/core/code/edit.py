@@ -25,7 +25,6 @@ def region(module: Module, definition: Definition) -> Region:
 
 
 def region_bytes(module: Module, definition: Definition) -> bytes:
-    """Return the bytes of a function's region."""
     where = region(module, definition)
     return module.data[module.byte_offset(where.start) : module.byte_offset(where.end)]
 

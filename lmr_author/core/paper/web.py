@@ -42,7 +42,6 @@ class Reply:
 
     @property
     def text(self) -> str:
-        """The body as text."""
         return self.body.decode("utf-8", "replace")
 
     def json(self) -> dict[str, Any]:

@@ -98,7 +98,6 @@ class Address:
 
     @property
     def folder(self) -> Path:
-        """The folder of a local repository."""
         return _folder(self.git)
 
     def origin(self) -> str:

@@ -174,7 +174,6 @@ class GateDetail(Record):
 
     @property
     def score(self) -> MutationScore:
-        """The mutants as figures; none of another gate."""
         figures = (self.made, self.killed, self.accepted, self.untried, self.indistinguishable)
         return MutationScore(*(figure or 0 for figure in figures))
 

@@ -66,5 +66,4 @@ class Record:
             return None
 
     def write(self, path: Path) -> None:
-        """Write the document atomically."""
         files.write_json(path, self.to_json())

@@ -68,7 +68,6 @@ def passed(message: str, detail: GateDetail = NOTHING) -> GateResult:
 
 
 def failed(message: str, hint: str, detail: GateDetail = NOTHING) -> GateResult:
-    """Return the result that it does not hold."""
     return GateResult("", GateStatus.FAILED, message, hint, detail=detail)
 
 

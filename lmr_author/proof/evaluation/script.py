@@ -68,7 +68,6 @@ class ScriptRun:
 
     @property
     def output(self) -> str:
-        """Everything it printed."""
         return f"{self.stdout}\n{self.stderr}"
 
     @property

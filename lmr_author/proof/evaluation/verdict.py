@@ -80,7 +80,6 @@ class Verdict:
 
     @property
     def outcome(self) -> Outcome:
-        """The worst outcome of the cases."""
         outcomes = {case.outcome for case in self.cases}
         order = (Outcome.CRASHED, Outcome.TIMEOUT, Outcome.FAILED, Outcome.PASSED)
         return next((outcome for outcome in order if outcome in outcomes), Outcome.FAILED)

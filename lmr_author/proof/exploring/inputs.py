@@ -83,7 +83,6 @@ class Inputs:
 
     @property
     def digest(self) -> str:
-        """A digest of everything in it."""
         numbers_in = [
             [name, files.sha256_bytes(buffer.data)] for name, buffer in sorted(self.document.buffers.items())
         ]

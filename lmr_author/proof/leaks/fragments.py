@@ -76,7 +76,6 @@ class Fragment:
 
     @cached_property
     def lines(self) -> set[str]:
-        """Its lines without blanks."""
         return {squeezed(line) for line in self.text.splitlines()}
 
     @cached_property

@@ -136,7 +136,6 @@ def require_drivers(task: Task, options: ChallengeOptions, here: Path) -> None:
 
 
 def _recording(task: Task, info: TaskInfo, implementation: Implementation) -> Recording:
-    """Return the recording of an implementation. Raises LmrError: it has none."""
     recording = recorded.load(task.recording(info, implementation.index))
     if recording is None:
         raise LmrError(
@@ -280,7 +279,6 @@ class Round:
         )
 
     def run(self, trials: Trials) -> None:
-        """Run the answers that wait."""
         named = self.scorer.environment
         versions = {name: str(named[name]) for name in ("python", "torch", "numpy") if name in named}
         self.log.keep_target(replace(self._facts(), versions=versions))

@@ -80,7 +80,6 @@ class Choice:
         return [needed[number] for number in sorted(needed)]
 
     def adds(self, call: RecordedCall, chosen: Sequence[RecordedCall]) -> str:
-        """Return what a call adds, in words."""
         others = {other.number for other in chosen if other is not call}
         names = self.told_by(call.number)
         alone = [name for name in names if not self.tells[name] & others]

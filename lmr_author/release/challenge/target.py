@@ -64,7 +64,6 @@ class Trial:
 
     @property
     def failing_calls(self) -> tuple[int, ...]:
-        """Numbers of these calls."""
         return tuple(case.call for case in self.failing)
 
     def first_difference(self, *, is_case: bool) -> CallDifference | None:

@@ -100,7 +100,6 @@ class Desk:
 
     @property
     def messages(self) -> Path:
-        """The conversation so far."""
         return self.folder / MESSAGES
 
     @property

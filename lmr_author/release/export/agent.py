@@ -38,7 +38,6 @@ def write_bundle(exportable: Exportable, folder: Path, base_image: str = "") -> 
 
 
 def copy_environment(task: Task, folder: Path, base_image: str = "") -> None:
-    """Copy the files that the image is built from."""
     for name in SHIPPED_FILES:
         path = files.inside(task.root, name)
         if path.is_file():

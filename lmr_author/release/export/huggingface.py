@@ -41,7 +41,6 @@ Columns = dict[str, list[list[str]]]
 
 
 def write_huggingface(tasks: list[Exportable], folder: Path, options: ExportOptions) -> None:
-    """Write the public part."""
     tables: dict[str, list[Row]] = {"implementations": [], "papers": []}
     for exportable in tasks:
         archive = folder / "tasks" / f"{exportable.task.name}.tar.gz"

@@ -238,7 +238,6 @@ async def _keep_goal_file(state: TaskState) -> None:
 
 @solver
 def given_answer() -> Solver:
-    """Take the answer from the sample."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         if logs.BROKEN not in state.metadata:

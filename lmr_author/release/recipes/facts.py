@@ -65,7 +65,6 @@ def to_json(row: Row) -> dict[str, Any]:
 
 
 def error_to_json(problem: Problem) -> dict[str, Any]:
-    """Return what stopped a recipe."""
     return {
         "message": problem.message,
         "hint": problem.hint,

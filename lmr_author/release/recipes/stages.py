@@ -85,7 +85,6 @@ class Build:
 
 
 def source(build: Build, made: Made) -> Made:
-    """``new-task``."""
     recipe, folder = build.folder.recipe, build.folder.path
     repository, environment = recipe.repository, recipe.environment or EnvironmentPart()
     for name in ("repository", "unmasked", build.folder.task):
@@ -151,7 +150,6 @@ def environment(build: Build, made: Made) -> Made:
 
 
 def mask(build: Build, made: Made) -> Made:
-    """``mask``, in the order of the targets."""
     task, parts = build.task, build.folder.recipe.targets
     files.remove(task.root)
     shutil.copytree(build.unmasked, task.root, symlinks=True)

@@ -51,7 +51,6 @@ def _piece(target: TargetUnderTest, judged: JudgedEntry) -> Evidence:
 
 
 def place(entry: LedgerEntry) -> str:
-    """Return the lines of an entry in words."""
     return f"line{'s' if '-' in entry.lines else ''} {entry.lines}"
 
 

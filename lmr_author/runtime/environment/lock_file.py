@@ -135,7 +135,6 @@ def python(lock: str) -> str:
 
 
 def options_of(lock: str) -> list[str]:
-    """Return the options that a lock was made with."""
     try:
         return shlex.split(_comment(lock, r"options: (.*)$"))
     except ValueError:  # somebody edited the line

@@ -99,7 +99,6 @@ def _lock_digest(lock: str) -> str:
 
 
 def assign(task: Task, environment: LocalEnvironment) -> None:
-    """Make an environment the one of a task."""
     files.write_text(task.local_environment_path, f"{environment.path.name}\n")
 
 

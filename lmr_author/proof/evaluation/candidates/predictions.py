@@ -83,7 +83,6 @@ class Prediction:
 
     @property
     def key(self) -> Key:
-        """The answer that this is."""
         return Key.of(self)
 
 

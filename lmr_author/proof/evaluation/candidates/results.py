@@ -83,7 +83,6 @@ class CandidateResult(Record):
 
     @property
     def key(self) -> Key:
-        """The answer that this is about."""
         return Key.of(self)
 
     @property
@@ -217,7 +216,6 @@ class Row:
     high: float
 
     def to_json(self) -> dict[str, Any]:
-        """Return the row as an object."""
         rounded = {name: round(getattr(self, name), 4) for name in ("share", "low", "high")}
         return {**asdict(self), **rounded}
 

@@ -227,7 +227,6 @@ def _on_cluster(jobs: Iterable[Job], options: CandidateOptions) -> Iterator[Cand
 
 
 def _judge(options: CandidateOptions, work: _Shipped) -> CandidateResult:
-    """Judge a candidate, on a worker."""
     root, content, prediction, digest = work
     cluster.require_shared(root)
     with _LOCK:

@@ -203,7 +203,6 @@ class TaskScorer:
 
     @cached_property
     def content(self) -> str:
-        """The digest of the task's content."""
         return self.task.content_digest()
 
     def digest(self, prediction: Prediction) -> str:
@@ -252,7 +251,6 @@ class TaskScorer:
         return scorer
 
     def unjudged(self, prediction: Prediction, reason: str, error: str) -> CandidateResult:
-        """Return the result of a prediction that could not be judged."""
         category = self._resolved[prediction.index].implementation.category
         unjudged = CandidateResult.unjudged(prediction, category, reason, error)
         return replace(unjudged, environment=self.environment)

@@ -122,7 +122,6 @@ class Operator:
     function: Callable[[Any, Function], Edits]
 
     def edits(self, node: cst.CSTNode, code: Function) -> Edits:
-        """Yield the wrong versions of one node."""
         for rewrite in self.rewrites:
             if type(rewrite.before) is type(node) and not _is_literal(node):
                 yield from rewrite.of(node)
@@ -297,7 +296,6 @@ def _keyword(argument: cst.Arg) -> str:
 
 
 def swapped_arguments(node: Any, code: Function) -> Edits:
-    """Swap neighbours."""
     match node:
         case cst.Call(args=arguments) if not any(argument.star for argument in arguments):
             for position, neighbours in enumerate(pairwise(_positional(node))):
@@ -317,7 +315,6 @@ def _swapped(node: Any, field: str, position: int) -> Edit:
 
 
 def dropped_keyword(node: Any, code: Function) -> Edits:
-    """Leave one keyword argument out."""
     arguments = list(node.args) if isinstance(node, cst.Call) else []
     for position, argument in enumerate(arguments):
         if argument.keyword is not None:
