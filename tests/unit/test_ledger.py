@@ -116,10 +116,10 @@ WRONG = {
         "entries[0].waived: is too short",
         "four words",
     ),
-    "told and no deviation": (
+    "waived where nothing differs": (
         [{**ENTRY, "waived": "It is the same."}],
-        "entries[0].waived: only a deviation",
-        "deviates",
+        "entries[0].waived: there is nothing to tell",
+        "take it out",
     ),
     "an alias of itself": ("&a\n- *a\n", "ledger.yaml", ""),
     "aliases that grow": (

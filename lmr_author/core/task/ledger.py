@@ -23,7 +23,7 @@ LEDGER = "ledger.yaml"
 MOST_BYTES = 256 * 1024
 MOST_ENTRIES = 200
 TOLD = ("instruction", "check", "waived")
-"""Fields of which a deviation has one."""
+"""Fields of which a deviation has one, and another entry may have one."""
 HOW = "docs/ledger.md has every field"
 _LONG_ENOUGH = "give at least four words, or 20 characters"
 
@@ -48,7 +48,7 @@ class LedgerEntry(Record):
         where: the passage's place in the paper, as equation (3); "" where the quotation is enough.
         page: page on which the quotation begins, which the program works out; 0 for none.
         note: what is the same, or what differs, in a sentence.
-        instruction: words of the instruction that tell a deviation.
+        instruction: words of the instruction that tell it.
         check: part of the outcome that `record --check` compares otherwise because of a deviation.
         waived: why a deviation need not be told, in a sentence.
     """
@@ -102,13 +102,12 @@ class LedgerEntry(Record):
 
     def _flaws_of_telling(self) -> Iterator[Flaw]:
         given = [name for name in TOLD if getattr(self, name)]
-        if self.relation != "deviates":
-            for name in given:
-                yield Flaw(name, "only a deviation has it", "take it out, or write `deviates`")
-        elif len(given) != 1:
+        if self.relation == "implements" and self.waived:
+            yield Flaw("waived", "there is nothing to tell where the code is as in the paper", "take it out")
+        elif len(given) > 1 or (self.relation == "deviates" and not given):
             hint = "quote the instruction that tells it, name the part in `record`'s checks, or say why it is waived"
             yield Flaw("", f"a deviation has one of {', '.join(TOLD)}; this has {len(given)}", hint)
-        elif given[0] != "check" and not is_enough(getattr(self, given[0])):
+        elif given and given[0] != "check" and not is_enough(getattr(self, given[0])):
             yield Flaw(given[0], "is too short", _LONG_ENOUGH)
 
 

@@ -24,7 +24,7 @@ def entries_of(contents: TaskContents, index: int) -> list[JudgedEntry]:
 def beside(contents: TaskContents, target: TargetUnderTest) -> QuestionEvidence:
     """Return every entry about a target with its words, its lines, and how it is told."""
     own = entries_of(contents, target.implementation.index)
-    waived = [judged.entry for judged in own if judged.entry.waived]
+    waived = [judged.entry for judged in own if judged.entry.waived and judged.entry.relation == "deviates"]
     doubts = [f"a deviation from the paper is waived, {place(entry)}: {entry.waived}" for entry in waived]
     return QuestionEvidence(tuple(_piece(target, judged) for judged in own), tuple(doubts))
 

@@ -276,7 +276,8 @@ def explain_command(
         return Hint("")
     if python is None and _is_locked(explanation, lock):
         command = shlex.join(["lmr-author", "env", *(["build"] if in_image else ["local", *made_by])])
-        return Hint(f"{explanation.cause}, though requirements.lock has it: `{command}`")
+        setting = Setting("--with", tuple(explanation.names), f"`{command}`")
+        return Hint(f"{explanation.cause}, though requirements.lock has it: {{0}}", (setting,))
     here = "" if in_image else f"; {local_repair(explanation, python, made_by)}"
     advice, option = f"{explanation.advice}{here}", _options(explanation.fix, explanation.names, lock)
     if not option:
