@@ -811,6 +811,78 @@ def _first(e: Any, a: Any, wrong: Any) -> str:
     return "%s; first at %s: expected %r, got %r" % (count, list(index), e[index].item(), a[index].item())
 
 
+# probe/closures.py
+
+HIT = "__lmr_hit__"
+"""Name of the function that notes a block of the target, called with the block's number."""
+
+is_of_repository: Callable[[str], bool] = lambda home: True  # noqa: E731 (another takes its place)
+"""Tells whether a module lies in the repository; a recorder sets it (:mod:`.lasting`)."""
+
+
+def place_of(function: types.FunctionType) -> Optional[str]:
+    """Return ``module:Layer.__init__.<lambda>(x)[scale]#0``, or None where a module does not lead there.
+
+    In brackets: its parameters, and the names that it uses. At the end: its number among those of which all this holds.
+    """
+    home = str(function.__globals__.get("__name__"))
+    for place, codes in _places(home).items() if home in sys.modules and is_of_repository(home) else ():
+        if function.__code__ in codes:
+            return "%s:%s#%d" % (recorded_module(home), place, codes.index(function.__code__))
+    return None
+
+
+def closure_of(function: types.FunctionType) -> List[Any]:
+    """Return what a function has beside its code: defaults, and the values of its free variables. Raises ValueError."""
+    values = [cell.cell_contents for cell in function.__closure__ or ()]
+    if any(value is function for value in values):
+        raise ValueError("it calls itself")
+    return [function.__defaults__, function.__kwdefaults__, *values]
+
+
+def function_at(place: str, defaults: Any, keyword_defaults: Any, *values: Any) -> types.FunctionType:
+    """Return the function of a place, which :func:`place_of` returned. Raises LookupError."""
+    home, _, rest = place.partition(":")
+    inside, _, number = rest.rpartition("#")
+    module = resolve(home + ":")
+    codes = _places(module.__name__).get(inside, [])[int(number) :]
+    if not codes or len(codes[0].co_freevars) != len(values):
+        raise LookupError("there is no function %s" % place)
+    function = types.FunctionType(
+        codes[0], vars(module), codes[0].co_name, defaults, tuple(map(_cell, values))
+    )
+    function.__kwdefaults__ = keyword_defaults
+    return function
+
+
+def _cell(value: Any) -> Any:
+    """Return a cell, for which Python 3.7 has no constructor."""
+    return (lambda: value).__closure__[0]  # type: ignore[index]
+
+
+@functools.lru_cache(maxsize=None)
+def _places(home: str) -> Dict[str, List[types.CodeType]]:
+    """Return the functions in a module's code, but for those in the target: no other version has them."""
+    module = sys.modules[home]
+    try:
+        whole = module.__loader__.get_code(home)  # type: ignore[union-attr]
+    except Exception:  # a module that is not from a file
+        return {}
+    found: Dict[str, List[types.CodeType]] = {}
+    for names, code in _inside(whole, ()):
+        parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        key = "%s(%s)[%s]" % (".".join(names), ", ".join(parameters), ", ".join(code.co_names))
+        found.setdefault(key, []).append(code)
+    return found
+
+
+def _inside(code: types.CodeType, names: Tuple[str, ...]) -> Iterator[Tuple[Tuple[str, ...], types.CodeType]]:
+    for part in code.co_consts if HIT not in code.co_names else ():
+        if isinstance(part, types.CodeType):
+            yield (*names, part.co_name), part
+            yield from _inside(part, (*names, part.co_name))
+
+
 # probe/decoding.py
 
 class OmittedPart:
@@ -1016,7 +1088,7 @@ _SIMPLE: Dict[str, Callable[[Decoder, Dict[str, Any]], Any]] = {
     "omitted": lambda decoder, node: OmittedPart(),
     "name": lambda decoder, node: resolve(node["v"]),
     "scalar": lambda decoder, node: decoder._array(node)[()],
-    "make": lambda decoder, node: _MAKERS[node["kind"]](*decoder.node(node["args"])),
+    "make": lambda decoder, node: _maker(node["kind"])(*decoder.node(node["args"])),
 }
 _MAKERS: Dict[str, Callable[..., Any]] = {
     "generator": _generator,
@@ -1032,6 +1104,10 @@ _MAKERS: Dict[str, Callable[..., Any]] = {
     "column": lambda values, dtype: _library("pandas").array(values, dtype=dtype),
 }
 """Kind of a ``make`` → the function that makes it of its arguments."""
+
+
+def _maker(kind: str) -> Callable[..., Any]:
+    return functools.partial(function_at, kind) if ":" in kind else _MAKERS[kind]
 
 
 def decode(document: Document, build: Optional[Callable[[str], Any]] = None) -> Any:
@@ -1130,9 +1206,20 @@ def _named(value: Any) -> Any:
     name = name_of(value) if callable(value) else None
     if name is not None:
         return {"$": "name", "v": name}
-    if isinstance(value, (type, types.FunctionType)):
-        raise Closed(LOCAL if isinstance(value, type) else MADE)
-    return None
+    if isinstance(value, type):
+        raise Closed(LOCAL)
+    return _placed(value) if isinstance(value, types.FunctionType) else None
+
+
+def _placed(function: types.FunctionType) -> Dict[str, Any]:
+    """Return the node of a lambda or closure of the repository."""
+    place = place_of(function)
+    if place is None:
+        raise Closed(MADE)
+    try:
+        return _make(place, *closure_of(function))
+    except ValueError as error:
+        raise Closed(MADE) from error
 
 
 # tensors and arrays
