@@ -119,7 +119,7 @@ class Agent:
     async def converse(self, desk: Desk, say: Progress) -> list[ChatMessage]:
         """Talk with the model until the draft ends, and return the conversation, which is stored after each step."""
         tools = tools_of(desk, self.options, say)
-        messages = _begin(desk, self.options.where)
+        messages = _begin(desk, self.options)
         while not desk.state.ending:
             began = time.monotonic()
             last = messages[-1]
@@ -248,7 +248,7 @@ def _tool(function: Callable[..., Any], purpose: str, about: dict[str, str]) -> 
     return ToolDef(function, function.__name__, purpose, parameters, parallel=False).as_tool()
 
 
-def _begin(desk: Desk, where: Where) -> list[ChatMessage]:
+def _begin(desk: Desk, options: DraftOptions) -> list[ChatMessage]:
     """Return the conversation so far, or its first two messages."""
     if desk.messages.is_file():
         return list(_HISTORY.validate_json(desk.messages.read_bytes()))
@@ -261,12 +261,10 @@ def _begin(desk: Desk, where: Where) -> list[ChatMessage]:
         suggestions=ranking.suggestions,
         notes=ranking.notes,
         files=looking.file_names(desk.repository, ""),
-        place=_runs_in(where),
+        place=_runs_in(options.where),
         recipe=(desk.recipe / "recipe.yaml").read_text("utf-8"),
     )
-    system = render(
-        "draft/system.md.j2", craft=craft(), fields=json.dumps(resources.schema("recipe")["$defs"])
-    )
+    system = render("draft/system.md.j2", craft=craft(), fields=json.dumps(resources.schema("recipe")))
     return [ChatMessageSystem(content=system), ChatMessageUser(content=first)]
 
 
