@@ -74,7 +74,7 @@ if __name__ == "__main__":
 
 
 @dataclass(frozen=True)
-class AnswerKind:
+class Kind:
     """A test, its verdict and a part of the reason, and (by exit code, by log) whether golden and masked pass."""
 
     text: str
@@ -85,22 +85,18 @@ class AnswerKind:
 
 
 KINDS = {
-    "log only": AnswerKind(
-        LOG_ONLY, "cannot fail", "exits with 0 with the masked code", masked=(True, False)
-    ),
-    "swallows": AnswerKind(SWALLOWS, "cannot fail", "passes with the masked code", masked=(True, True)),
-    "golden imported": AnswerKind(
+    "log only": Kind(LOG_ONLY, "cannot fail", "exits with 0 with the masked code", masked=(True, False)),
+    "swallows": Kind(SWALLOWS, "cannot fail", "passes with the masked code", masked=(True, True)),
+    "golden imported": Kind(
         GOLDEN_IMPORTED, "cannot fail", "passes with the masked code", masked=(True, True)
     ),
-    "tautology": AnswerKind(TAUTOLOGY, "cannot fail", "passes with a function that does nothing"),
-    "result ignored": AnswerKind(RESULT_IGNORED, "cannot fail", "passes with a function that does nothing"),
-    "badly seeded": AnswerKind(BADLY_SEEDED, "failed", "run 2 of 2: the test script exits 1"),
-    "GPU, else skipped": AnswerKind(
-        GPU_SKIPPED, "unproven", "all of its tests are skipped", golden=(True, False)
-    ),
-    "correct script": AnswerKind(ASSERTS, "sound", golden=(True, False)),
-    "correct unittest": AnswerKind(UNITTEST, "sound"),
-    "correct pytest": AnswerKind(PYTEST, "sound", golden=(True, False)),
+    "tautology": Kind(TAUTOLOGY, "cannot fail", "passes with a function that does nothing"),
+    "result ignored": Kind(RESULT_IGNORED, "cannot fail", "passes with a function that does nothing"),
+    "badly seeded": Kind(BADLY_SEEDED, "failed", "run 2 of 2: the test script exits 1"),
+    "GPU, else skipped": Kind(GPU_SKIPPED, "unproven", "all of its tests are skipped", golden=(True, False)),
+    "correct script": Kind(ASSERTS, "sound", golden=(True, False)),
+    "correct unittest": Kind(UNITTEST, "sound"),
+    "correct pytest": Kind(PYTEST, "sound", golden=(True, False)),
 }
 
 

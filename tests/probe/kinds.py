@@ -28,7 +28,7 @@ import torch
 from torch import nn
 
 
-class AnswerKind(NamedTuple):
+class Kind(NamedTuple):
     """Arguments as the driver has them, three versions of a function, and what the call is made within."""
 
     arguments: Callable[[], dict[str, Any]]
@@ -38,11 +38,11 @@ class AnswerKind(NamedTuple):
     within: Callable[[], AbstractContextManager[Any]] = contextlib.nullcontext
 
 
-KINDS: dict[str, AnswerKind] = {}
+KINDS: dict[str, Kind] = {}
 
 
 def add(name: str, *kind: Any, **more: Any) -> None:
-    KINDS[name] = AnswerKind(*kind, **more)
+    KINDS[name] = Kind(*kind, **more)
 
 
 def noise(*shape: int, seed: int = 0) -> Any:

@@ -8,6 +8,10 @@ import enum
 from typing import Any, NamedTuple
 
 
+class Spans:
+    Span = collections.namedtuple("Span", ("first", "length"))
+
+
 class Point(NamedTuple):
     x: Any
     y: Any = 0

@@ -17,9 +17,11 @@ from hypothesis import strategies as st
 from lmr_author.runtime.probe.arrays import numbers
 from lmr_author.runtime.probe.checking import from_bytes, to_bytes
 from lmr_author.runtime.probe.compare import Leaf, compare, leaves, spread
+from lmr_author.runtime.probe.comparison import Comparison
 from lmr_author.runtime.probe.document import Document
 from lmr_author.runtime.probe.encoding import encode
-from tests.probe.shapes import Config, Names, Output, Point
+from lmr_author.runtime.probe.sides import Live, Stored
+from tests.probe.shapes import Config, Names, Output, Point, Spans
 from tests.probe.values import anything
 
 NAN, INF = math.nan, math.inf
@@ -92,6 +94,34 @@ def test_what_does_not_matter() -> None:
     longer: list[Any] = [1, [1]]
     longer[1].append(longer)
     assert differences(cycle, longer) == []
+
+
+def counts(factory: Any, **items: Any) -> Any:
+    return {"v": collections.defaultdict(factory, items)}
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "is_same"),
+    [
+        (counts(float, a=1.0), counts(float, a=1.0, b=0.0), True),
+        (counts(lambda: 7, a=1), counts(lambda: 7, a=1, b=7), True),
+        (counts(float, a=1.0), counts(float, a=1.0, b=2.0), False),
+        (counts(int, a=1), counts(int, a=1, b=False), False),
+        (counts(list, a=[1]), counts(list, a=[1], b=[2]), False),
+        (counts(float, a=1.0), {"v": {"a": 1.0, "b": 0.0}}, False),
+        ({"v": {"a": 1.0}}, {"v": {"a": 1.0, "b": 0.0}}, False),
+        ({"v": [Spans.Span(1, 2)]}, {"v": [Spans.Span(1, 2)]}, True),
+        ({"v": [Spans.Span(1, 2)]}, {"v": [Spans.Span(2, 1)]}, False),
+        ({"v": [Spans.Span(1, 2)]}, {"v": [2]}, False),
+    ],
+)
+def test_a_key_that_was_only_looked_up_and_a_class_in_a_class(
+    expected: Any, actual: Any, is_same: bool
+) -> None:
+    assert (differences(expected, actual) == []) is is_same
+    assert (differences(actual, expected) == []) is is_same
+    document = encode(expected)
+    assert (Comparison(Stored(document), Live()).run(document.tree, actual) == []) is is_same
 
 
 def test_a_shared_part_is_compared_as_its_own_path_says() -> None:

@@ -20,7 +20,7 @@ from lmr_author.runtime.probe.encoding import encode
 from lmr_author.runtime.probe.outcome import Inputs
 from lmr_author.runtime.probe.repeating import repeat
 from lmr_author.runtime.probe.storing import dump
-from tests.probe.kinds import KINDS, AnswerKind
+from tests.probe.kinds import KINDS, Kind
 from tests.probe.test_agreement import shipped
 
 pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore")]
@@ -36,7 +36,7 @@ def too_late(*_: Any) -> None:
     raise TooLateError(f"more than {SECONDS} seconds")
 
 
-def record(kind: AnswerKind, folder: Path) -> None:
+def record(kind: Kind, folder: Path) -> None:
     arguments = kind.arguments()
     with kind.within():
         inputs, modes = encode(arguments), mode()
@@ -53,7 +53,7 @@ def outcome(version: Any, folder: Path) -> Document:
     return from_bytes(to_bytes(made.document))
 
 
-def verdicts(kind: AnswerKind, folder: Path) -> tuple[dict[str, list[str]], Any]:
+def verdicts(kind: Kind, folder: Path) -> tuple[dict[str, list[str]], Any]:
     """Return the differences of each version, as an evaluation finds them, and how the parts are compared."""
     record(kind, folder)
     expected = load(str(folder), "expected")

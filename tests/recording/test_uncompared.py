@@ -56,6 +56,50 @@ for limit in (0.1, 0.5):
 """
 
 
+SPANS = '''\
+import collections
+
+
+def made():
+    class Local:
+        def __init__(self, at):
+            self.at = at
+    return Local
+
+
+class Finder:
+    Span = collections.namedtuple("Span", ("at", "length"))
+
+    def named(self, words):
+        """A class in a class, whose own name leads nowhere."""
+        self.found = [Finder.Span(at, len(word)) for at, word in enumerate(words)]
+
+    def unnamed(self, words):
+        """A class that nothing leads to."""
+        self.found = [made()(at) for at, word in enumerate(words)]
+'''
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "notes"),
+    [
+        ("named", ("Span(at, len(word))", "Span(len(word), at)"), []),
+        ("unnamed", None, ["self.found[0], self.found[1]"]),
+    ],
+)
+def test_new_parts_of_an_object_are_compared_or_named(
+    name: str, change: tuple[str, str] | None, notes: list[str], tmp_path: Path
+) -> None:
+    driver = (
+        f"from find import Finder\nfor words in (['a', 'bb'], ['ccc', 'd']):\n    Finder().{name}(words)\n"
+    )
+    result, _ = recorded_from(tmp_path, {"find.py": SPANS}, f"find.py::Finder.{name}", driver)
+    texts = [note.text for note in remarks(result) if note.text.startswith("not compared")]
+    assert len(texts) == len(notes) and all(part in text for part, text in zip(notes, texts, strict=True))
+    if change:
+        assert passing(tmp_path, "find.py", [SPANS, SPANS.replace(*change)]) == [True, False]
+
+
 @pytest.mark.torch
 @pytest.mark.parametrize("in_place", [None, True])
 def test_grad_of_parameters_is_left_out_and_named(in_place: bool | None, tmp_path: Path) -> None:

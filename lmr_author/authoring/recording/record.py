@@ -74,7 +74,7 @@ class EffectKind(StrEnum):
 
 EFFECTS = {
     EffectKind.PARTS: (
-        "parts of the result that cannot be stored: {}",
+        "parts of the outcome that cannot be stored: {}",
         Hint("return something that can be stored, or mask a function that does"),
     ),
     EffectKind.ARGUMENTS: (

@@ -113,6 +113,19 @@ def name_of(value: Any, called: Optional[str] = None) -> Optional[str]:
             candidate = _look_up(home, name)
             if candidate is value or (isinstance(candidate, types.BuiltinMethodType) and candidate == value):
                 return "%s:%s" % (recorded_module(home), name)
+    return _name_in_a_class(value) if isinstance(value, type) else None
+
+
+def _name_in_a_class(cls: type) -> Optional[str]:
+    """Return the name of a class that a call made in another one, as ``namedtuple("Match", …)``, which says Match."""
+    module = sys.modules.get(cls.__module__)
+    if module is None or not is_lasting(cls.__module__):
+        return None
+    for name, outer in list(vars(module).items()):
+        if isinstance(outer, type) and outer.__module__ == cls.__module__:
+            for inner, value in list(vars(outer).items()):
+                if value is cls:
+                    return "%s:%s.%s" % (recorded_module(cls.__module__), name, inner)
     return None
 
 

@@ -341,9 +341,11 @@ class Call:
         meta["traits"] += [Trait("", "random", name) for name in sorted(used)]
         self.recorder.keep(self, inputs.document, expected, meta)
 
-    def _uncompared(self, expected: Document) -> Dict[str, List[str]]:
+    def _uncompared(self, inputs: Document, expected: Document) -> Dict[str, List[str]]:
         """Return the effects of the call that its outcome does not hold: parts without a form."""
-        effects = {"parts": [part.path for part in expected.omitted if part.path.startswith(VALUE)]}
+        before = {part.path for part in inputs.omitted}
+        lacking = [part.path for part in expected.omitted]
+        effects = {"parts": [path for path in lacking if path.startswith(VALUE) or path not in before]}
         return {kind: names for kind, names in effects.items() if names}
 
     def _meta(self, inputs: Document, expected: Document, seconds: float) -> Dict[str, Any]:
@@ -362,7 +364,7 @@ class Call:
             "changed": changed_parts(inputs, expected),
             "nothing": expected.tree.get(VALUE, 0) is None,
             "grads": [name[len(GRAD) :] for name in expected.tree if name.startswith(GRAD)],
-            "uncompared": self._uncompared(expected),
+            "uncompared": self._uncompared(inputs, expected),
             "omitted": [dict(omission._asdict()) for omission in inputs.omitted],
             "bytes": sum(map(_size, (inputs, expected))),
         }
