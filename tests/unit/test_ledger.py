@@ -74,7 +74,7 @@ WRONG = {
         "entries[0]: Object missing",
         "docs/ledger.md",
     ),
-    "lines that are none": ([{**ENTRY, "lines": "68 to 69"}], "entries[0].lines", "docs/ledger.md"),
+    "lines that are none": ([{**ENTRY, "lines": "68 to 69"}], "entries[0].lines", "several places"),
     "lines that end before they begin": (
         [{**ENTRY, "lines": "69-68"}],
         "entries[0].lines",

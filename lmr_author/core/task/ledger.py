@@ -5,6 +5,7 @@ A person writes it as a YAML list, ``ledger.yaml``. Only what holds is stored: `
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -25,6 +26,7 @@ MOST_ENTRIES = 200
 TOLD = ("instruction", "check", "waived")
 """Fields of which a deviation has one, and another entry may have one."""
 HOW = "docs/ledger.md has every field"
+_SPAN = re.compile(r"([1-9]\d{0,6})(?:-([1-9]\d{0,6}))?")
 _LONG_ENOUGH = "give at least four words, or 20 characters"
 
 
@@ -54,7 +56,7 @@ class LedgerEntry(Record):
     """
 
     relation: Literal["implements", "deviates", "adds"]
-    lines: Annotated[str, msgspec.Meta(pattern=r"^[1-9][0-9]{0,6}(-[1-9][0-9]{0,6})?$")]
+    lines: str
     index: Index = 1
     quote: str = ""
     where: str = ""
@@ -66,9 +68,9 @@ class LedgerEntry(Record):
 
     @property
     def span(self) -> range:
-        """The numbers of its lines; empty where the last one comes before the first."""
-        first, _, last = self.lines.partition("-")
-        return range(int(first), int(last or first) + 1)
+        """The numbers of its lines; empty where there are none, or the last one comes before the first."""
+        found = _SPAN.fullmatch(self.lines)
+        return range(int(found[1]), int(found[2] or found[1]) + 1) if found else range(0)
 
     @property
     def told(self) -> str:
@@ -93,9 +95,8 @@ class LedgerEntry(Record):
         elif not all(map(is_enough, parts_of(self.quote) or [self.quote])):
             yield Flaw("quote", "is too short to tell a passage, or a part of it is", _LONG_ENOUGH)
         if not self.span:
-            yield Flaw(
-                "lines", f"{self.lines} ends before it begins", "write the first line first, as in 10-14"
-            )
+            hint = "write the first line first, as 10-14 or 12; several places have an entry each"
+            yield Flaw("lines", f"{self.lines[:80]!r} is no line, and no range of lines", hint)
         if self.relation != "implements" and not is_enough(self.note):
             yield Flaw("note", "is no sentence", "say what the code does that the paper does not say")
         yield from self._flaws_of_telling()

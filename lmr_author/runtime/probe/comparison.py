@@ -53,7 +53,12 @@ HAS_TO_CHANGE = "the call has to change it, and left it as it was"
 HAS_TO_STAY = "the call changed it, and has to leave it as it is"
 
 _DEFAULTDICT = {"$": "name", "v": "collections:defaultdict"}
-_DEFAULTS: Mapping[Any, Any] = {"builtins:int": 0, "builtins:float": 0.0, "builtins:str": "", "builtins:bool": False}
+_DEFAULTS: Mapping[Any, Any] = {
+    "builtins:int": 0,
+    "builtins:float": 0.0,
+    "builtins:str": "",
+    "builtins:bool": False,
+}
 """Name of a factory → what it makes."""
 _NOTHING = object()
 """Stands for a part that one side lacks."""
