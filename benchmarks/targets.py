@@ -22,7 +22,7 @@ REPEATS = 10
 
 
 @dataclass(frozen=True)
-class AnswerKind:
+class Kind:
     """One target.
 
     Attributes:
@@ -42,25 +42,23 @@ def driven(part: str, *options: str) -> tuple[str, ...]:
 
 
 KINDS = (
-    AnswerKind(
-        "preference loss", "kinds/losses.py::preference_loss", driven("losses", "--compare", "gradients")
-    ),
-    AnswerKind("optimizer step", "kinds/optim.py::Lion.step", driven("optim")),
-    AnswerKind("attention with weights", "kinds/attention.py::SelfAttention.forward", driven("attention")),
-    AnswerKind("decoding loop", "kinds/decoding.py::beam_search", driven("decoding")),
-    AnswerKind("sampling, own generator", "kinds/decoding.py::sample_top_p", driven("decoding")),
-    AnswerKind("metric over strings", "kinds/metrics.py::token_f1", driven("metrics")),
-    AnswerKind("class method", "kinds/metrics.py::Scorer.build", driven("metrics")),
-    AnswerKind("property", "kinds/metrics.py::Scorer.entropy", driven("metrics")),
-    AnswerKind("DataFrame transform", "kinds/frames.py::pivot_scores", driven("frames")),
-    AnswerKind("random augmentation", "kinds/augment.py::augment", driven("augment")),
-    AnswerKind("in place", "kinds/augment.py::mask_spans_", driven("augment")),
-    AnswerKind("generator", "kinds/augment.py::windows", driven("augment")),
-    AnswerKind("async", "kinds/serve.py::gather_votes", driven("serve")),
-    AnswerKind("nested function", "kinds/serve.py::make_schedule.factor", driven("serve")),
-    AnswerKind("__main__ script", "finetune.py::anneal", ("--", "python", "finetune.py")),
-    AnswerKind("DataLoader worker", "kinds/data.py::Pairs.__getitem__", driven("loader")),
-    AnswerKind("subprocess", "kinds/jobs.py::shard", driven("jobs")),
+    Kind("preference loss", "kinds/losses.py::preference_loss", driven("losses", "--compare", "gradients")),
+    Kind("optimizer step", "kinds/optim.py::Lion.step", driven("optim")),
+    Kind("attention with weights", "kinds/attention.py::SelfAttention.forward", driven("attention")),
+    Kind("decoding loop", "kinds/decoding.py::beam_search", driven("decoding")),
+    Kind("sampling, own generator", "kinds/decoding.py::sample_top_p", driven("decoding")),
+    Kind("metric over strings", "kinds/metrics.py::token_f1", driven("metrics")),
+    Kind("class method", "kinds/metrics.py::Scorer.build", driven("metrics")),
+    Kind("property", "kinds/metrics.py::Scorer.entropy", driven("metrics")),
+    Kind("DataFrame transform", "kinds/frames.py::pivot_scores", driven("frames")),
+    Kind("random augmentation", "kinds/augment.py::augment", driven("augment")),
+    Kind("in place", "kinds/augment.py::mask_spans_", driven("augment")),
+    Kind("generator", "kinds/augment.py::windows", driven("augment")),
+    Kind("async", "kinds/serve.py::gather_votes", driven("serve")),
+    Kind("nested function", "kinds/serve.py::make_schedule.factor", driven("serve")),
+    Kind("__main__ script", "finetune.py::anneal", ("--", "python", "finetune.py")),
+    Kind("DataLoader worker", "kinds/data.py::Pairs.__getitem__", driven("loader")),
+    Kind("subprocess", "kinds/jobs.py::shard", driven("jobs")),
 )
 
 
@@ -88,7 +86,7 @@ def repository(work: Path) -> Path:
     return folder
 
 
-def author(work: Path, kinds: Sequence[AnswerKind]) -> Path:
+def author(work: Path, kinds: Sequence[Kind]) -> Path:
     """A task with all targets masked."""
     words = [
         "--name",
@@ -110,7 +108,7 @@ def author(work: Path, kinds: Sequence[AnswerKind]) -> Path:
     return task
 
 
-def evaluate(task: Path, kinds: Sequence[AnswerKind], store: Path, *words: str) -> None:
+def evaluate(task: Path, kinds: Sequence[Kind], store: Path, *words: str) -> None:
     """Print and store the result of each gate."""
     done = run(task, "evaluate", "--format", "json", "--repeats", str(REPEATS), *words)
     if not done.stdout.strip():
