@@ -57,7 +57,7 @@ def test_every_command_has_help_with_two_examples_that_parse(
     assert [line for line in out.partition("Examples:")[0].splitlines() if len(line) > 80] == []
 
 
-WITHOUT_TASK = {"demo", "new-task", "explain", "make", "analyze"}
+WITHOUT_TASK = {"demo", "new-task", "explain", "make", "draft", "analyze"}
 """Verbs that are not about tasks which are there."""
 
 

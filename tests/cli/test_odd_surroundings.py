@@ -50,6 +50,7 @@ RUNS = {
     "review --agreement": 0,
     "make ../../nothing --out ../../made": 3,
     "make --write . --out ../../recipes": 0,
+    "draft ../../paper.pdf --model none/none": 2,
     "judge --by-hand --results": 0,
     "status": 0,
     "report --html ../../page.html": 0,

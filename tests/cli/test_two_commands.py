@@ -59,7 +59,7 @@ WRITING = {
     "vet": ("vet", "--offline", "--no-input"),
     "env lock": ("env", "lock", "--timeout", "1"),
 }
-ELSEWHERE = {"demo", "make", "new-task", "analyze", "env local", "env build"}
+ELSEWHERE = {"demo", "make", "draft", "new-task", "analyze", "env local", "env build"}
 """Verbs that write into no task that was there before; and one that needs Docker."""
 
 

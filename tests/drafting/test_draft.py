@@ -184,11 +184,10 @@ def test_a_model_drafts_a_sound_task(place: Path) -> None:
         ),
         ([{"text": "I cannot help.", "refused": True}], (), "refused to answer: I cannot help.", 1),
         ([{"text": "Let me think."}] * 3, (), "went on without using its tools: Let me think.", 3),
-        ([calls(("make", {}))] * 2, ("--rounds", "1"), "the limit of rounds is reached", 1),
         ([calls(("list_files", {}))] * 3, ("--tokens", "1500"), "the limit of tokens is reached", 2),
         ([{"status": 401}], (), "it stopped: AuthenticationError", 1),
     ],
-    ids=["gives up", "refuses", "silent", "rounds", "tokens", "no key"],
+    ids=["gives up", "refuses", "silent", "tokens", "no key"],
 )
 def test_a_draft_ends_with_a_sentence(
     replies: Sequence[Reply], options: Sequence[str], said: str, requests: int, place: Path
@@ -198,6 +197,14 @@ def test_a_draft_ends_with_a_sentence(
     assert len(model.requests) == requests
     assert (place / "recipes/.drafts/steps/recipe/recipe.yaml").is_file()
     assert not (place / "recipes/1-steps").exists()
+
+
+def test_what_ran_is_a_round_and_rounds_are_limited(place: Path) -> None:
+    nothing = calls(("make", {}))
+    source = [("make", {"to": "source"})]
+    model = Model(nothing, lambda: calls(*everything(place)[:-1], *source), nothing)
+    assert "the limit of rounds is reached" in draft(place, model, "--rounds", "1", code=1)
+    assert len(model.requests) == 2 and '"rounds_left": 1' in model.told(1)
 
 
 def test_what_a_model_may_not_do_is_answered_and_not_done(place: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from lmr_author.authoring.masking import MaskOptions, mask
 from lmr_author.authoring.recording.replay import RejectedCall
 from lmr_author.authoring.recording.run import LostCalls
-from lmr_author.core.errors import LmrError
+from lmr_author.core.errors import Hint, LmrError
 from lmr_author.core.task import Task
 from lmr_author.core.task.evaluation import GateResult
 from lmr_author.core.task.mutation import Survivor
@@ -50,7 +50,9 @@ def without_words(patched: pytest.MonkeyPatch) -> None:
         def wordless(self: Any, *args: Any, plain: Any = plain, **kwargs: Any) -> None:
             plain(self, *args, **kwargs)
             for name in WORDS:
-                if getattr(self, name, ""):
+                if name == "hint" and isinstance(self, LmrError):
+                    self.advice = Hint("x" if self.hint else "")
+                elif getattr(self, name, ""):
                     object.__setattr__(self, name, "x")
 
         patched.setattr(made, "__init__", wordless)

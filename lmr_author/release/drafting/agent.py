@@ -264,7 +264,8 @@ def _begin(desk: Desk, options: DraftOptions) -> list[ChatMessage]:
         place=_runs_in(options.where),
         recipe=(desk.recipe / "recipe.yaml").read_text("utf-8"),
     )
-    system = render("draft/system.md.j2", craft=craft(), fields=json.dumps(resources.schema("recipe")))
+    fields = json.dumps(resources.schema("recipe"))
+    system = render("draft/system.md.j2", craft=craft(), fields=fields, rounds=options.budget.rounds)
     return [ChatMessageSystem(content=system), ChatMessageUser(content=first)]
 
 

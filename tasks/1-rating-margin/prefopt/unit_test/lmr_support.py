@@ -312,6 +312,19 @@ def name_of(value: Any, called: Optional[str] = None) -> Optional[str]:
             candidate = _look_up(home, name)
             if candidate is value or (isinstance(candidate, types.BuiltinMethodType) and candidate == value):
                 return "%s:%s" % (recorded_module(home), name)
+    return _name_in_a_class(value) if isinstance(value, type) else None
+
+
+def _name_in_a_class(cls: type) -> Optional[str]:
+    """Return the name of a class that a call made in another one, as ``namedtuple("Match", …)``, which says Match."""
+    module = sys.modules.get(cls.__module__)
+    if module is None or not is_lasting(cls.__module__):
+        return None
+    for name, outer in list(vars(module).items()):
+        if isinstance(outer, type) and outer.__module__ == cls.__module__:
+            for inner, value in list(vars(outer).items()):
+                if value is cls:
+                    return "%s:%s.%s" % (recorded_module(cls.__module__), name, inner)
     return None
 
 
@@ -1631,6 +1644,14 @@ GRADS = "*.grad"
 HAS_TO_CHANGE = "the call has to change it, and left it as it was"
 HAS_TO_STAY = "the call changed it, and has to leave it as it is"
 
+_DEFAULTDICT = {"$": "name", "v": "collections:defaultdict"}
+_DEFAULTS: Mapping[Any, Any] = {
+    "builtins:int": 0,
+    "builtins:float": 0.0,
+    "builtins:str": "",
+    "builtins:bool": False,
+}
+"""Name of a factory → what it makes."""
 _NOTHING = object()
 """Stands for a part that one side lacks."""
 Checkers = Mapping[str, Mapping[str, Any]]
@@ -1942,11 +1963,12 @@ class Comparison:
             at = join(path, key_text(plain_value(self.expected, self.expected.open(key)), index))
             if index in matches:
                 self.pair(part, got[matches[index]][1], at)
-            else:
+            elif not _is_default(self.expected, part, self.actual, a):
                 self.one_sided(part, _NOTHING, path, at)
         for number, (key, part) in more[: self.most]:
             at = join(path, key_text(plain_value(self.actual, self.actual.open(key)), number))
-            self.one_sided(_NOTHING, part, path, at)
+            if not _is_default(self.actual, part, self.expected, e):
+                self.one_sided(_NOTHING, part, path, at)
         numbers = [matches[index] for index in sorted(matches)]
         if e.get("call") == {"$": "name", "v": "collections:OrderedDict"} and numbers != sorted(numbers):
             self.differ(path, "the keys are in another order")
@@ -1968,6 +1990,20 @@ class Comparison:
             self.differ(part, "expected nothing, got %s" % describe(self.actual.open(got)))
         else:
             self.differ(part, "expected %s, got nothing" % describe(self.expected.open(wanted)))
+
+
+def _is_default(side: Side, part: Any, other: Side, node: Dict[str, Any]) -> bool:
+    """Tell whether a part is what another side's defaultdict has for keys that it lacks: to look one up adds it."""
+    if other.open(node.get("call")) != _DEFAULTDICT or not node["args"]:
+        return False
+    factory = other.open(node["args"][0])
+    if not isinstance(factory, dict):
+        return False
+    default = _DEFAULTS.get(factory.get("v")) if factory["$"] == "name" else None
+    if factory.get("kind") == "factory":
+        default = plain_value(other, other.open(factory["args"][0]))
+    value = plain_value(side, side.open(part))
+    return isinstance(default, (int, float, str)) and type(value) is type(default) and bool(value == default)
 
 
 class _Matches:
