@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 
@@ -13,6 +14,12 @@ def printable(text: str, limit: int = 500) -> str:
 def shortened(text: str, limit: int) -> str:
     """Return a text of at most so many characters, the last one an ellipsis where it was longer."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def told(error: Exception) -> str:
+    """Return an error of a library on one line, without marks of rich: ``ValueError: no such model``."""
+    text = re.sub(r"\[/?(?:bold|italic|dim|red|blue|green|yellow)\]", "", str(error))
+    return printable(f"{type(error).__name__}: {' '.join(text.split())}", 300)
 
 
 def listed(names: Sequence[str], most: int) -> str:

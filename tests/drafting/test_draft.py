@@ -287,3 +287,17 @@ def test_several_papers_are_drafted_each_on_its_own(place: Path) -> None:
     first, second = json.loads(done.stdout)["drafts"]
     assert first["draft"]["ending"] == "gave-up" and first["recipe"] == "recipes/.drafts/steps/recipe"
     assert second["draft"] is None and "none.pdf" in second["problem"] and second["hint"]
+
+
+def test_a_model_without_a_key_or_a_repository_without_an_address_is_named(tmp_path: Path) -> None:
+    make_paper(tmp_path / "paper.pdf", "Steps of a Filter", body=ABSTRACT)
+    make_repository(tmp_path / "clone")
+    for model, repo, said in (
+        ("openai-api/scripted/one", URL, "SCRIPTED_API_KEY"),
+        ("nonsense/one", URL, "nonsense"),
+        ("mockllm/model", "./clone", "--clone URL=./clone"),
+    ):
+        words = [*PROGRAM, "draft", "paper.pdf", "--repo", repo, "--model", model]
+        done = subprocess.run(words, cwd=tmp_path, env=ENVIRONMENT, text=True, capture_output=True)
+        assert done.returncode in (1, 3) and said in " ".join((done.stdout + done.stderr).split())
+        assert "[bold]" not in done.stderr and not (tmp_path / "recipes").exists()

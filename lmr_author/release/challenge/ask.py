@@ -16,7 +16,7 @@ from lmr_author.core.task import Implementation, Progress, Task, TaskInfo
 from lmr_author.core.task import challenge as stored
 from lmr_author.core.task.challenge import AnswerKind, Challenger
 from lmr_author.core.task.record import Digest, Record, Text
-from lmr_author.core.texts import shortened
+from lmr_author.core.texts import shortened, told
 from lmr_author.release.export.output import render
 from lmr_author.release.models import prompts
 from lmr_author.runtime.environment.versions import find_versions, in_words
@@ -179,7 +179,7 @@ def _ask(model: str, request: Request) -> Reply:
         text = anyio.run(generate)
     except Exception as error:  # of a provider's client: each has its own
         raise LmrError(
-            f"{model} gave no answer: {type(error).__name__}: {error}"[:300],
+            f"{model} gave no answer: {told(error)}",
             "check the name, as in openai/gpt-4o, and the provider's key; what was answered is kept",
         ) from error
     if not any(versions(text)):

@@ -29,7 +29,7 @@ from inspect_ai.tool import ContentImage, Tool, ToolDef, ToolError
 from pydantic import TypeAdapter
 
 from lmr_author.authoring.suggesting import suggest_repository
-from lmr_author.core import files, paper, processes, resources
+from lmr_author.core import files, paper, processes, resources, texts
 from lmr_author.core.errors import LmrError
 from lmr_author.core.paper.sections import sections
 from lmr_author.core.task import Progress
@@ -72,7 +72,7 @@ class Agent:
             )
         except Exception as error:  # of a provider's client: each has its own
             raise LmrError(
-                f"{options.model}: {type(error).__name__}: {error}"[:300],
+                f"{options.model}: {texts.told(error)}",
                 "name a model as in openai/gpt-4o, install its provider's package, and set its key",
             ) from error
 
@@ -141,7 +141,7 @@ class Agent:
         try:
             output = await self.model.generate(messages, list(tools))
         except Exception as error:  # of a provider's client: each has its own
-            desk.end("error", f"{type(error).__name__}: {error}")
+            desk.end("error", texts.told(error))
             return
         messages.append(output.message)
         _count(desk, output)
