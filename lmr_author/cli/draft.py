@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.make import pairs
-from lmr_author.cli.options import Format, FormatOption, read_text
+from lmr_author.cli.options import CloneOption, Format, FormatOption, PaperOption, read_text, taking_stand_ins
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
 from lmr_author.core.texts import counted
 
@@ -51,23 +50,17 @@ def draft(
         float | None, Option(min=0, help="Dollars for each paper, where the provider tells the cost.")
     ] = None,
     jobs: Annotated[int, Option("--jobs", "-j", min=1, max=64, help="Papers side by side.")] = 1,
-    clone: Annotated[
-        list[str] | None, Option(metavar="URL=PATH", help="A local clone in place of an address.")
-    ] = None,
-    stand_in: Annotated[
-        list[str] | None,
-        Option("--paper", metavar="URL=PATH", help="A PDF in place of a paper's address or arXiv id."),
-    ] = None,
+    clone: CloneOption = None,
+    stand_in: PaperOption = None,
     where: Where,
     output: FormatOption = Format.text,
 ) -> int:
     """Let a model write the recipe of a paper's task, until the task is sound or a limit is reached."""
     from lmr_author.release.drafting.draft import draft as draft_all
     from lmr_author.release.drafting.options import Budget, DraftOptions
-    from lmr_author.release.recipes.stages import StandIns
 
     requests = _requests(paper, repo, commit, papers)
-    stand_ins = StandIns(pairs("--clone", clone or ()), pairs("--paper", stand_in or ()))
+    stand_ins = taking_stand_ins(clone, stand_in)
     budget = Budget(rounds, tokens, minutes, cost)
     options = DraftOptions(model, out, tasks, budget, where, stand_ins, jobs)
     with ui.progress("drafting") as progress:
@@ -98,7 +91,10 @@ def _requests(paper: str | None, repo: str | None, commit: str, papers: Path | N
         raise UsageError("--list has papers and repositories", "leave out PAPER, --repo and --commit")
     requests = []
     for number, line in enumerate(read_text(papers, "--list").splitlines(), 1):
-        words = shlex.split(line, comments=True)
+        try:
+            words = shlex.split(line, comments=True)
+        except ValueError as error:
+            raise UsageError(f"{papers}:{number}: {error}", "close its quotes") from error
         if len(words) not in (0, 2, 3):
             raise UsageError(f"{papers}:{number}: not PAPER URL [COMMIT]", _LIST_HINT)
         if words:

@@ -10,11 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import (
-    Format,
-    FormatOption,
-)
-from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
+from lmr_author.cli.options import CloneOption, Format, FormatOption, PaperOption, taking_stand_ins
+from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS
 from lmr_author.core.texts import counted
 
 if TYPE_CHECKING:
@@ -58,12 +55,8 @@ def make(
     scheduler: Annotated[
         str, Option(help="Make them on a Dask cluster that shares these folders, as tcp://host:8786.")
     ] = "",
-    clone: Annotated[
-        list[str] | None, Option(metavar="URL=PATH", help="A local clone in place of an address.")
-    ] = None,
-    paper: Annotated[
-        list[str] | None, Option(metavar="URL=PATH", help="A PDF in place of a paper's address or arXiv id.")
-    ] = None,
+    clone: CloneOption = None,
+    paper: PaperOption = None,
     *,
     where: Where,
     force: Annotated[
@@ -79,10 +72,9 @@ def make(
     out = out or Path("tasks")
     from lmr_author.release.recipes.make import MakeOptions, check_one, select
     from lmr_author.release.recipes.results import write_markdown
-    from lmr_author.release.recipes.stages import StandIns
 
     folders, broken = select(recipes, names or [])
-    stand_ins = StandIns(pairs("--clone", clone or ()), pairs("--paper", paper or ()))
+    stand_ins = taking_stand_ins(clone, paper)
     options = MakeOptions(out.absolute(), where, stand_ins, force, to.value)
     rows = list(broken)
     if check:
@@ -156,21 +148,6 @@ def _show(rows: Sequence[Row], *, as_json: bool, check: bool) -> None:
     states = ", ".join(f"{number} {state}" for state, number in counts.items())
     meaning = " (sound: the task equals its recipe, and is proven)" if check else ""
     ui.say(f"{counted(len(rows), 'recipe')}: {states}{meaning}", stderr=False)
-
-
-def pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
-    paths = {}
-    for text in texts:
-        url, _, name = text.rpartition("=")
-        path = Path(name).expanduser()
-        if not url:
-            raise UsageError(
-                f"{option} {text}: not URL=PATH", f"as in {option} https://example.org/code=../code"
-            )
-        if not path.exists():
-            raise UsageError(f"{option} {text}: there is no {name}", "check the path")
-        paths[url] = str(path.absolute())
-    return paths
 
 
 def _write_page(out: Path, html: Path) -> None:

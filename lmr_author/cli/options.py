@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +14,7 @@ from lmr_author.core.errors import NotATaskError, UsageError
 
 if TYPE_CHECKING:
     from lmr_author.core.task import Task
+    from lmr_author.release.recipes.stages import StandIns
 
 
 class Format(StrEnum):
@@ -122,6 +124,14 @@ ImageOption = Annotated[
     str | None,
     Option("--base-image", metavar="IMAGE", help="Use this base image, not the one that fits best."),
 ]
+CloneOption = Annotated[
+    list[str] | None,
+    Option("--clone", metavar="URL=PATH", help="A local clone in place of an address."),
+]
+PaperOption = Annotated[
+    list[str] | None,
+    Option("--paper", metavar="URL=PATH", help="A PDF in place of a paper's address or arXiv id."),
+]
 VersionOption = Annotated[
     str | None,
     Option("--python-version", metavar="X.Y", help="Python inside the base image, if you know it."),
@@ -135,6 +145,28 @@ def taking_where(given: dict[str, Any]) -> dict[str, Any]:
     others = {name: value for name, value in given.items() if name not in WHERE_OPTIONS}
     kind, *more = (given[name] for name in WHERE_OPTIONS)
     return {**others, "where": Where(kind.value, *more)}
+
+
+def taking_stand_ins(clones: list[str] | None, papers: list[str] | None) -> StandIns:
+    """Return what ``--clone`` and ``--paper`` name. Raises UsageError for what is no pair, or is not there."""
+    from lmr_author.release.recipes.stages import StandIns
+
+    return StandIns(_pairs("--clone", clones or ()), _pairs("--paper", papers or ()))
+
+
+def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
+    paths = {}
+    for text in texts:
+        url, _, name = text.rpartition("=")
+        path = Path(name).expanduser()
+        if not url:
+            raise UsageError(
+                f"{option} {text}: not URL=PATH", f"as in {option} https://example.org/code=../code"
+            )
+        if not path.exists():
+            raise UsageError(f"{option} {text}: there is no {name}", "check the path")
+        paths[url] = str(path.absolute())
+    return paths
 
 
 def current_task(task: Path | None) -> Task:

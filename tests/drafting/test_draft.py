@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
+from lmr_author.cli.app import main
 from lmr_author.core.task import Task
 from tests.cli.program import ENVIRONMENT, PROGRAM
 from tests.drafting.chat_server import Reply, served
@@ -301,3 +302,19 @@ def test_a_model_without_a_key_or_a_repository_without_an_address_is_named(tmp_p
         done = subprocess.run(words, cwd=tmp_path, env=ENVIRONMENT, text=True, capture_output=True)
         assert done.returncode in (1, 3) and said in " ".join((done.stdout + done.stderr).split())
         assert "[bold]" not in done.stderr and not (tmp_path / "recipes").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("2305.18290\n", "list.txt:1: not PAPER URL [COMMIT]"),
+        ("# none\n", "names no paper"),
+        ("# two\n'open URL\n", "list.txt:2: No closing quotation"),
+    ],
+)
+def test_a_list_that_is_none_is_named_by_its_line(
+    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "list.txt").write_text(text)
+    assert main(["draft", "--list", str(tmp_path / "list.txt"), "--model", "none/none"]) == 2
+    assert said in " ".join(capsys.readouterr().err.split())

@@ -68,6 +68,11 @@ def arxiv_id(text: str) -> str:
     return match["id"] if match else ""
 
 
+def names_a_file(paper: str) -> bool:
+    """Tell whether a paper is named as a file, and not as a URL or an arXiv id."""
+    return "://" not in paper and not arxiv_id(paper)
+
+
 def fetch(paper: str, into: Path, *, arxiv_api: str = ARXIV) -> FetchedPaper:
     """Fetch a paper's PDF and store it as the file ``into``.
 

@@ -1,15 +1,11 @@
-"""The model at its desk: its tools, and a loop that keeps every message. Inspect AI brings models and the log."""
+"""The model at its desk: a loop that keeps every message. Inspect AI brings models, their calls and the log."""
 
 from __future__ import annotations
 
-import base64
 import json
 import time
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Sequence
 
-import anyio
 from inspect_ai import Task as InspectTask
 from inspect_ai import eval as run_eval
 from inspect_ai.dataset import MemoryDataset, Sample
@@ -25,21 +21,20 @@ from inspect_ai.model import (
     get_model,
 )
 from inspect_ai.solver import Generate, Solver, TaskState, solver
-from inspect_ai.tool import ContentImage, Tool, ToolDef, ToolError
+from inspect_ai.tool import ToolDef
 from pydantic import TypeAdapter
 
 from lmr_author.authoring.suggesting import suggest_repository
-from lmr_author.core import files, paper, processes, resources, texts
+from lmr_author.core import files, processes, resources, texts
 from lmr_author.core.errors import LmrError
 from lmr_author.core.paper.sections import sections
 from lmr_author.core.task import Progress
 from lmr_author.release.drafting import looking
 from lmr_author.release.drafting.desk import DESKS, Desk
 from lmr_author.release.drafting.options import DraftOptions
-from lmr_author.release.drafting.rounds import craft, make_round
+from lmr_author.release.drafting.rounds import craft
+from lmr_author.release.drafting.tools import Tools
 from lmr_author.release.export.output import render
-from lmr_author.release.recipes.made import STAGES
-from lmr_author.release.recipes.make import MakeOptions
 from lmr_author.release.recipes.side_by_side import interrupt_workers
 from lmr_author.runtime.environment import interpreters
 from lmr_author.runtime.environment.build import ask_inventory
@@ -118,7 +113,7 @@ class Agent:
 
     async def converse(self, desk: Desk, say: Progress) -> list[ChatMessage]:
         """Talk with the model until the draft ends, and return the conversation, which is stored after each step."""
-        tools = tools_of(desk, self.options, say)
+        tools = Tools(desk, self.options, say).all()
         messages = _begin(desk, self.options)
         while not desk.state.ending:
             began = time.monotonic()
@@ -134,7 +129,7 @@ class Agent:
         say(f"{desk.state.name}: {desk.state.ending}")
         return messages
 
-    async def _reply(self, desk: Desk, messages: list[ChatMessage], tools: Sequence[Tool]) -> None:
+    async def _reply(self, desk: Desk, messages: list[ChatMessage], tools: Sequence[ToolDef]) -> None:
         """Add the model's next message; end the draft where it refuses, says nothing, or cannot be reached."""
         if isinstance(messages[-1], ChatMessageAssistant):
             messages.append(ChatMessageUser(content=render("draft/go-on.md.j2")))
@@ -153,99 +148,6 @@ class Agent:
             desk.end("silent", output.message.text)
         if output.usage and output.usage.total_tokens > LONG_TOKENS:
             _shorten(messages)
-
-
-def tools_of(desk: Desk, options: DraftOptions, say: Progress) -> list[Tool]:
-    """Return what the model can do: look at paper and repository, write the recipe, run ``make`` on it, give up."""
-
-    def told(function: Callable[..., str], *arguments: Any) -> str:
-        try:
-            return function(*arguments)
-        except LmrError as error:
-            raise ToolError(f"{error.message}; {error.hint}") from error
-
-    async def read_pages(first: int, last: int) -> str:
-        return told(looking.pages, desk, first, last)
-
-    async def look_at_page(number: int) -> Any:
-        picture = paper.images(desk.pdf, [number]).get(number)
-        if picture is None:
-            raise ToolError(f"the paper has no page {number} that can be drawn")
-        return [ContentImage(image=f"data:image/png;base64,{base64.b64encode(picture.png).decode()}")]
-
-    async def list_files(folder: str = "") -> str:
-        return told(looking.file_names, desk.repository, folder)
-
-    async def search_files(words: str, folder: str = "") -> str:
-        return told(looking.search, desk.repository, words, folder)
-
-    async def read_file(path: str, first: int = 1, lines: int = looking.MOST_LINES) -> str:
-        return told(looking.read, desk.repository, path, first, lines)
-
-    async def list_recipe() -> str:
-        return told(looking.file_names, desk.recipe, "")
-
-    async def read_recipe(path: str) -> str:
-        return told(looking.read, desk.recipe, path)
-
-    async def write_recipe(path: str, text: str) -> str:
-        return told(desk.write, path, text)
-
-    async def remove_recipe(path: str) -> str:
-        return told(desk.remove, path)
-
-    async def make(to: str = STAGES[-1]) -> str:
-        if to not in STAGES:
-            raise ToolError(f"there is no stage {to!r}; there are: {', '.join(STAGES)}")
-        if over := desk.state.over(options.budget):
-            desk.end("limit", over)
-            raise ToolError(f"no {over} are left")
-        say(f"{desk.state.name}: round {desk.state.rounds + 1} of {options.budget.rounds}: make --to {to}")
-        stand_ins = desk.stand_ins(options.stand_ins)
-        run = partial(
-            make_round, desk, MakeOptions(options.tasks.absolute(), options.where, stand_ins, to=to)
-        )
-        facts = await anyio.to_thread.run_sync(run, abandon_on_cancel=True)
-        facts["rounds_left"] = max(0, options.budget.rounds - desk.state.rounds)
-        say(f"{desk.state.name}: round {desk.state.rounds}: {facts['state']}")
-        return json.dumps(facts, ensure_ascii=False, indent=1)
-
-    async def give_up(reason: str) -> str:
-        desk.end("gave-up", reason)
-        return "ended"
-
-    about = {
-        "first": "the first page or line, from 1",
-        "last": "the last page",
-        "number": "of the page, from 1",
-        "folder": "only in and below this folder; all where it is left out",
-        "words": "what a line has to contain, whatever its case",
-        "path": "of the file",
-        "lines": f"how many lines, at most {looking.MOST_LINES}",
-        "text": "all of the file's text",
-        "to": f"the last stage: {', '.join(STAGES)}",
-        "reason": "why no sound task can be made, in a sentence or two",
-    }
-    purposes: dict[Callable[..., Any], str] = {
-        read_pages: "Read the text of pages of the paper.",
-        look_at_page: "Look at a page of the paper as a picture: formulas, figures and tables.",
-        list_files: "List files of the repository with their sizes.",
-        search_files: "Find lines of the repository's files.",
-        read_file: "Read lines of a file of the repository.",
-        list_recipe: "List the files of the recipe so far.",
-        read_recipe: "Read a file of the recipe.",
-        write_recipe: "Write a file of the recipe, whole.",
-        remove_recipe: "Remove a file of the recipe.",
-        make: "Make the task from the recipe, in a sandbox; the answer says what does not hold. Each use is a round.",
-        give_up: "End the draft: this paper and repository make no sound task.",
-    }
-    return [_tool(function, purpose, about) for function, purpose in purposes.items()]
-
-
-def _tool(function: Callable[..., Any], purpose: str, about: dict[str, str]) -> Tool:
-    names = function.__code__.co_varnames[: function.__code__.co_argcount]
-    parameters = {name: about[name] for name in names}
-    return ToolDef(function, function.__name__, purpose, parameters, parallel=False).as_tool()
 
 
 def _begin(desk: Desk, options: DraftOptions) -> list[ChatMessage]:

@@ -9,11 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-import yaml
-
-from lmr_author.core import files, paper, repo
+from lmr_author.core import files, paper, quoting, repo
 from lmr_author.core.errors import LmrError, UsageError
-from lmr_author.core.paper.fetch import arxiv_id
+from lmr_author.core.paper.fetch import arxiv_id, names_a_file
 from lmr_author.core.repo import Address
 from lmr_author.core.task import Progress, Record
 from lmr_author.core.task.drafted import DRAFTED, DraftOrigin
@@ -170,14 +168,13 @@ def open_desk(
         say(f"{name}: cloning the repository")
         source = stand_ins.clones.get(request.repository, request.repository)
         clone = repo.clone(source, request.commit or None, staging / "repository")
-        is_file = "://" not in request.paper and not arxiv_id(request.paper)
         by_address = arxiv_id(request.paper) or request.paper
         state = State(
             model=model,
             began=datetime.now(UTC).isoformat(timespec="seconds"),
             id=number,
             name=name,
-            paper=(read.arxiv_id or "paper.pdf") if is_file else by_address,
+            paper=(read.arxiv_id or "paper.pdf") if names_a_file(request.paper) else by_address,
             repository=request.repository,
             commit=clone.commit,
         )
@@ -212,8 +209,7 @@ def _begin_recipe(folder: Path, state: State, read: paper.Paper, title: str, yea
         "paper": {key: value for key, value in about.items() if value},
         "repository": {"url": state.repository, "commit": state.commit},
     }
-    text = yaml.safe_dump(recipe, sort_keys=False, allow_unicode=True, width=110)
-    files.write_text(folder / "recipe" / RECIPE, text)
+    files.write_text(folder / "recipe" / RECIPE, quoting.yaml(recipe))
     DraftOrigin(model=state.model, date=state.began).write(folder / "recipe" / DRAFTED)
 
 

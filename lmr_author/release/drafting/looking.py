@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,10 +41,11 @@ def file_names(root: Path, folder: str) -> str:
             or "none"
         )
     lines = [f"{path.name}  {path.stat().st_size}" for path in paths if path.parent == start]
-    for below in sorted(path for path in start.iterdir() if path.is_dir() and not path.is_symlink()):
-        lines.append(
-            f"{below.relative_to(root).as_posix()}/  {counted(sum(1 for _ in files.walk(below)), 'file')}"
-        )
+    below = Counter(path.relative_to(start).parts[0] for path in paths if path.parent != start)
+    lines += [
+        f"{(start / name).relative_to(root).as_posix()}/  {counted(many, 'file')}"
+        for name, many in sorted(below.items())
+    ]
     return "\n".join(lines[:MOST_NAMES])
 
 

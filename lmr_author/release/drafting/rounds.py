@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import CATEGORIES, ledger
+from lmr_author.core.task import CATEGORIES
 from lmr_author.core.task.ledger import LEDGER
 from lmr_author.release.drafting.desk import Desk
 from lmr_author.release.export.output import render
-from lmr_author.release.recipes.facts import error_to_json, to_json
+from lmr_author.release.recipes.facts import to_json
 from lmr_author.release.recipes.make import MakeOptions, Problem
 from lmr_author.release.recipes.recipe import Folder, TargetPart, read
 from lmr_author.release.recipes.results import problem, state
@@ -37,7 +39,7 @@ def make_round(desk: Desk, options: MakeOptions) -> dict[str, Any]:
     try:
         folder = read(desk.recipe)
     except LmrError as error:
-        return {"state": "not made", "error": error_to_json(Problem.of(error))}
+        return {"state": "not made", "error": msgspec.to_builtins(Problem.of(error))}
     if changed := list(_changed(desk, folder)):
         return {
             "state": "not made",
@@ -83,7 +85,7 @@ def _changed(desk: Desk, folder: Folder) -> Iterator[dict[str, object]]:
 
 
 def _missing(folder: Folder) -> Iterator[str]:
-    passages = ledger.read(folder.path / LEDGER).entries
+    passages = folder.ledger.entries
     for index, target in enumerate(folder.recipe.targets, 1):
         for kind, (outcome, fewest) in FEWEST.items():
             has = _count(target, kind, outcome)

@@ -18,7 +18,7 @@ from lmr_author.core.task import recording as recordings
 from lmr_author.core.task.evaluation import MUTANTS_DIE
 from lmr_author.core.task.recording import Case
 from lmr_author.release.recipes.made import STAGES, JudgedAnswer
-from lmr_author.release.recipes.make import Problem, Row, StageState
+from lmr_author.release.recipes.make import Row, StageState
 from lmr_author.release.recipes.recipe import Folder
 from lmr_author.release.recipes.results import state
 
@@ -54,24 +54,13 @@ def to_json(row: Row) -> dict[str, Any]:
             for name in STAGES
         ],
         "seconds": round(row.seconds, 1),
-        "error": error_to_json(row.error) if row.error else None,
+        "error": msgspec.to_builtins(row.error),
         "left_out": row.left_out,
         "findings": [_finding(finding) for finding in row.made.findings],
         "gates": [_gate(gate) for gate in gates],
         "mutants": row.mutants.to_json(),
         "targets": list(_targets(row)),
         "answers": [_answer(answer, row) for answer in row.made.answers],
-    }
-
-
-def error_to_json(problem: Problem) -> dict[str, Any]:
-    return {
-        "message": problem.message,
-        "hint": problem.hint,
-        "file": problem.file,
-        "field": problem.field,
-        "value": problem.value,
-        "of_machine": problem.of_machine,
     }
 
 

@@ -15,9 +15,9 @@ from lmr_author.authoring.new_task.new_task import MOST_PATCH_BYTES, SENTENCE
 from lmr_author.authoring.recording.options import RecordOptions
 from lmr_author.core import files, foreign, yaml_input
 from lmr_author.core.errors import LmrError
-from lmr_author.core.paper.fetch import arxiv_id
+from lmr_author.core.paper.fetch import arxiv_id, names_a_file
 from lmr_author.core.task import Record, Target, ledger, require_category
-from lmr_author.core.task.ledger import LEDGER
+from lmr_author.core.task.ledger import LEDGER, Ledger
 from lmr_author.core.task.record import Index, Text
 from lmr_author.core.task.schemas import WITH_DEFAULTS
 from lmr_author.core.yaml_input import FieldError
@@ -59,7 +59,7 @@ class PaperPart:
 
     @property
     def is_file(self) -> bool:
-        return "://" not in self.source and not arxiv_id(self.source)
+        return names_a_file(self.source)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,6 +209,11 @@ class Folder:
     def task(self) -> str:
         return f"{self.recipe.id}-{self.recipe.name}"
 
+    @property
+    def ledger(self) -> Ledger:
+        """What ``ledger.yaml`` says. Raises FieldError."""
+        return ledger.read(self.path / LEDGER)
+
     def answer(self, index: int, name: str) -> Path:
         return self.path / "answers" / str(index) / f"{name}.py"
 
@@ -221,10 +226,11 @@ def read(path: Path) -> Folder:
     """Read and check the recipe in a folder. Raises LmrError naming file and field."""
     file = path / RECIPE
     recipe = yaml_input.convert(_load(file), Recipe, file, "docs/recipes.md has every field")
-    for field_name, problem, hint in _problems(Folder(path, recipe)):
+    folder = Folder(path, recipe)
+    for field_name, problem, hint in _problems(folder):
         raise FieldError(file, field_name, problem, hint)
-    ledger.read(path / LEDGER)
-    return Folder(path, recipe)
+    _ = folder.ledger
+    return folder
 
 
 def find(path: Path) -> list[Path]:

@@ -214,8 +214,8 @@ def check(build: Build, made: Made) -> Made:
     """``validate``; what it finds is kept, and the task goes on. A ledger that does not hold is an error."""
     _beside(build.folder.path / ACCEPTED, build.task.accepted_path)
     _beside(build.folder.path / DRAFTED, build.task.drafted_path)
-    file = build.folder.path / LEDGER
-    ledger.save(build.task, require_true(TaskContents(build.task), ledger.read(file), file))
+    folder = build.folder
+    ledger.save(build.task, require_true(TaskContents(build.task), folder.ledger, folder.path / LEDGER))
     found = validate([build.task]).findings
     return replace(made, findings=tuple(one for one in found if one.severity is not Severity.NOTE))
 

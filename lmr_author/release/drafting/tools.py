@@ -1,0 +1,156 @@
+"""What a model can do that drafts. It is told the docstrings."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import anyio
+from inspect_ai.tool import ContentImage, ToolDef, ToolError
+
+from lmr_author.core import paper
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import Progress
+from lmr_author.release.drafting import looking
+from lmr_author.release.drafting.desk import Desk
+from lmr_author.release.drafting.options import DraftOptions
+from lmr_author.release.drafting.rounds import make_round
+from lmr_author.release.recipes.made import STAGES
+from lmr_author.release.recipes.make import MakeOptions
+
+
+@dataclass(frozen=True)
+class Tools:
+    desk: Desk
+    options: DraftOptions
+    say: Progress
+
+    def all(self) -> list[ToolDef]:
+        looking_tools = (
+            self.read_pages,
+            self.look_at_page,
+            self.list_files,
+            self.search_files,
+            self.read_file,
+        )
+        recipe_tools = (self.list_recipe, self.read_recipe, self.write_recipe, self.remove_recipe)
+        return [ToolDef(each) for each in (*looking_tools, *recipe_tools, self.make, self.give_up)]
+
+    async def read_pages(self, first: int, last: int) -> str:
+        """Read the text of pages of the paper.
+
+        Args:
+            first: the first page, from 1
+            last: the last page
+        """
+        return _answered(looking.pages, self.desk, first, last)
+
+    async def look_at_page(self, number: int) -> Any:
+        """Look at a page of the paper as a picture: formulas, figures and tables.
+
+        Args:
+            number: of the page, from 1
+        """
+        picture = paper.images(self.desk.pdf, [number]).get(number)
+        if picture is None:
+            raise ToolError(f"the paper has no page {number} that can be drawn")
+        return [ContentImage(image=f"data:image/png;base64,{base64.b64encode(picture.png).decode()}")]
+
+    async def list_files(self, folder: str = "") -> str:
+        """List files of the repository with their sizes.
+
+        Args:
+            folder: only in and below this folder; all where it is left out
+        """
+        return _answered(looking.file_names, self.desk.repository, folder)
+
+    async def search_files(self, words: str, folder: str = "") -> str:
+        """Find lines of the repository's files.
+
+        Args:
+            words: what a line has to contain, whatever its case
+            folder: only in and below this folder; all where it is left out
+        """
+        return _answered(looking.search, self.desk.repository, words, folder)
+
+    async def read_file(self, path: str, first: int = 1, lines: int = looking.MOST_LINES) -> str:
+        """Read lines of a file of the repository.
+
+        Args:
+            path: of the file
+            first: the first line, from 1
+            lines: how many lines, at most 400
+        """
+        return _answered(looking.read, self.desk.repository, path, first, lines)
+
+    async def list_recipe(self) -> str:
+        """List the files of the recipe so far."""
+        return _answered(looking.file_names, self.desk.recipe, "")
+
+    async def read_recipe(self, path: str) -> str:
+        """Read a file of the recipe.
+
+        Args:
+            path: of the file
+        """
+        return _answered(looking.read, self.desk.recipe, path)
+
+    async def write_recipe(self, path: str, text: str) -> str:
+        """Write a file of the recipe, whole.
+
+        Args:
+            path: of the file
+            text: all of the file's text
+        """
+        return _answered(self.desk.write, path, text)
+
+    async def remove_recipe(self, path: str) -> str:
+        """Remove a file of the recipe.
+
+        Args:
+            path: of the file
+        """
+        return _answered(self.desk.remove, path)
+
+    async def make(self, to: str = STAGES[-1]) -> str:
+        """Make the task from the recipe, in a sandbox; the answer says what does not hold. Each use is a round.
+
+        Args:
+            to: the last stage: source, environment, mask, record, validate, evaluate, answers
+        """
+        state, budget = self.desk.state, self.options.budget
+        if to not in STAGES:
+            raise ToolError(f"there is no stage {to!r}; there are: {', '.join(STAGES)}")
+        if over := state.over(budget):
+            self.desk.end("limit", over)
+            raise ToolError(f"no {over} are left")
+        self.say(f"{state.name}: round {state.rounds + 1} of {budget.rounds}: make --to {to}")
+        stand_ins = self.desk.stand_ins(self.options.stand_ins)
+        options = MakeOptions(self.options.tasks.absolute(), self.options.where, stand_ins, to=to)
+        run = partial(make_round, self.desk, options)
+        facts = await anyio.to_thread.run_sync(run, abandon_on_cancel=True)
+        rounds = self.desk.state.rounds
+        facts["rounds_left"] = max(0, budget.rounds - rounds)
+        self.say(f"{state.name}: round {rounds}: {facts['state']}")
+        return json.dumps(facts, ensure_ascii=False, indent=1)
+
+    async def give_up(self, reason: str) -> str:
+        """End the draft: this paper and repository make no sound task.
+
+        Args:
+            reason: why no sound task can be made, in a sentence or two
+        """
+        self.desk.end("gave-up", reason)
+        return "ended"
+
+
+def _answered(function: Callable[..., str], *arguments: Any) -> str:
+    """Return what a function does; tell the model what it refuses."""
+    try:
+        return function(*arguments)
+    except LmrError as error:
+        raise ToolError(f"{error.message}; {error.hint}") from error
