@@ -69,7 +69,7 @@ def draft(
             ui.say(line)
             progress(line)
 
-        drafts = draft_all(requests, options, say)
+        drafts = draft_all(requests, options, say, progress)
     if output is Format.json:
         ui.print_json({"drafts": [_to_json(one) for one in drafts]})
     else:

@@ -20,7 +20,9 @@ from lmr_author.core.task.provenance import load as provenance
 from lmr_author.core.task.recording import load as recording
 from lmr_author.proof.evaluation.accepting import every_mutant
 from lmr_author.release.recipes import made
+from lmr_author.release.recipes.make import MakeOptions
 from lmr_author.release.recipes.recipe import read
+from lmr_author.release.recipes.side_by_side import make_all
 from lmr_author.release.review.evidence_of_questions import evidence_of
 from tests.cli.program import ENVIRONMENT, PROGRAM, lmr_forked, refuse, succeed
 from tests.gitrepos import git, make_repository
@@ -238,6 +240,16 @@ def test_the_recipe_of_a_patched_task_makes_it_again_while_another_fails(own: Pa
     (accepted,) = equivalents.load(Task(own / "made" / "1-small")).accepted
     assert (accepted.reason, accepted.diff) == ("it is only for the test", mutant.diff), "a reviewer sees what was accepted"
     assert not (own / "made" / "2-broken").exists()
+
+
+def test_side_by_side_each_says_which_stage_it_is_at(tmp_path: Path) -> None:
+    folders = [read(write_recipe(tmp_path / f"{number}-small", number)) for number in (1, 2)]
+    lines: list[str] = []
+
+    rows = list(make_all(folders, MakeOptions(tmp_path / "tasks", to="source"), 2, lines.append))
+
+    assert {row.task for row in rows} == {"1-small", "2-small"}
+    assert {"1-small: source", "2-small: source"} <= set(lines)
 
 
 def failing(folder: Path, *more: str) -> str:

@@ -71,12 +71,12 @@ class Agent:
                 "name a model as in openai/gpt-4o, install its provider's package, and set its key",
             ) from error
 
-    def work(self, desks: Sequence[Desk], say: Progress) -> None:
+    def work(self, desks: Sequence[Desk], say: Progress, show: Progress) -> None:
         """Work on drafts until each of them ends; each desk's state says how."""
         if not desks:
             return
         samples = [Sample(desk.state.name, id=desk.state.name) for desk in desks]
-        task = InspectTask(MemoryDataset(samples), solver=self._drafting(desks, say), name="draft")
+        task = InspectTask(MemoryDataset(samples), solver=self._drafting(desks, say, show), name="draft")
         try:
             with processes.safe_path():
                 run_eval(
@@ -93,7 +93,7 @@ class Agent:
         for bug in self._bugs:  # Inspect only logs what a solver raises
             raise bug
 
-    def _drafting(self, desks: Sequence[Desk], say: Progress) -> Solver:
+    def _drafting(self, desks: Sequence[Desk], say: Progress, show: Progress) -> Solver:
         by_name = {desk.state.name: desk for desk in desks}
 
         @solver
@@ -101,7 +101,7 @@ class Agent:
             async def solve(state: TaskState, generate: Generate) -> TaskState:
                 desk = by_name[str(state.sample_id)]
                 try:
-                    state.messages = await self.converse(desk, say)
+                    state.messages = await self.converse(desk, say, show)
                 except Exception as error:
                     self._bugs.append(error)
                     raise
@@ -111,9 +111,9 @@ class Agent:
 
         return drafting()
 
-    async def converse(self, desk: Desk, say: Progress) -> list[ChatMessage]:
+    async def converse(self, desk: Desk, say: Progress, show: Progress) -> list[ChatMessage]:
         """Talk with the model until the draft ends, and return the conversation, which is stored after each step."""
-        tools = Tools(desk, self.options, say).all()
+        tools = Tools(desk, self.options, say, show).all()
         messages = _begin(desk, self.options)
         while not desk.state.ending:
             began = time.monotonic()
@@ -123,6 +123,7 @@ class Agent:
             elif over := desk.state.over(self.options.budget):
                 desk.end("limit", over)
             else:
+                show(f"{desk.state.name}: waiting for the model")
                 await self._reply(desk, messages, tools)
             _keep(desk, messages)
             desk.note(seconds=round(desk.state.seconds + time.monotonic() - began, 1))

@@ -35,10 +35,14 @@ class Draft:
         return self.state is not None and self.state.ending == "sound"
 
 
-def draft(requests: Sequence[Request], options: DraftOptions, say: Progress) -> list[Draft]:
+def draft(requests: Sequence[Request], options: DraftOptions, say: Progress, show: Progress) -> list[Draft]:
     """Draft a recipe for each paper, and return what came of them, in their order.
 
     A draft that was begun goes on; one that has ended is only reported. A sound one becomes ``out/ID-NAME``.
+
+    Args:
+        say: gets the lines that stay: how each draft goes on.
+        show: gets what is under way at the moment, from any thread.
 
     Raises LmrError: Inspect AI is not installed, or there is no such model.
     """
@@ -50,11 +54,11 @@ def draft(requests: Sequence[Request], options: DraftOptions, say: Progress) -> 
             begun.append(open_desk(request, options.model, options.out, options.stand_ins, number, say))
         except LmrError as error:
             begun.append(error)
-    work([desk for desk in begun if isinstance(desk, Desk) and not desk.state.ending], say)
+    work([desk for desk in begun if isinstance(desk, Desk) and not desk.state.ending], say, show)
     return [_ended(request, desk, options.out) for request, desk in zip(requests, begun, strict=True)]
 
 
-def _worker(options: DraftOptions) -> Callable[[Sequence[Desk], Progress], None]:
+def _worker(options: DraftOptions) -> Callable[[Sequence[Desk], Progress, Progress], None]:
     try:
         from lmr_author.release.drafting.agent import Agent
     except ImportError as error:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import CATEGORIES
+from lmr_author.core.task import CATEGORIES, Progress
 from lmr_author.core.task.ledger import LEDGER
 from lmr_author.release.drafting.desk import Desk
 from lmr_author.release.export.output import render
@@ -30,7 +30,7 @@ def craft() -> str:
     return render("draft/craft.md.j2", categories=CATEGORIES, fewest=fewest)
 
 
-def make_round(desk: Desk, options: MakeOptions) -> dict[str, Any]:
+def make_round(desk: Desk, options: MakeOptions, show: Progress) -> dict[str, Any]:
     """Make the recipe as far as ``options.to`` says, and return what came of it, as ``make --format json`` has it.
 
     ``still_missing`` is what a draft needs beside what ``make`` demands. The draft ends where nothing is missing and
@@ -46,7 +46,7 @@ def make_round(desk: Desk, options: MakeOptions) -> dict[str, Any]:
             "error": {"message": "fields that are given were changed", "fields": changed},
         }
     desk.note(rounds=desk.state.rounds + 1)
-    row = in_a_process(folder, options)
+    row = in_a_process(folder, options, show)
     if row.error and row.error.of_machine:
         desk.end("error", f"{row.error.message}; {row.error.hint}")
     missing = list(_missing(folder))

@@ -28,6 +28,7 @@ class Tools:
     desk: Desk
     options: DraftOptions
     say: Progress
+    show: Progress
 
     def all(self) -> list[ToolDef]:
         looking_tools = (
@@ -131,7 +132,7 @@ class Tools:
         self.say(f"{state.name}: round {state.rounds + 1} of {budget.rounds}: make --to {to}")
         stand_ins = self.desk.stand_ins(self.options.stand_ins)
         options = MakeOptions(self.options.tasks.absolute(), self.options.where, stand_ins, to=to)
-        run = partial(make_round, self.desk, options)
+        run = partial(make_round, self.desk, options, self.show)
         facts = await anyio.to_thread.run_sync(run, abandon_on_cancel=True)
         rounds = self.desk.state.rounds
         facts["rounds_left"] = max(0, budget.rounds - rounds)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from functools import partial
+from multiprocessing.queues import SimpleQueue
 
 from lmr_author.core import processes
 from lmr_author.core.errors import LmrError
@@ -20,6 +22,8 @@ from lmr_author.runtime import cluster
 
 _GRACE_SECONDS = 1.0
 """Time for a process to end by the Ctrl-C that it got itself."""
+_lines: SimpleQueue[str | None]
+"""In a worker: where its lines of progress go."""
 
 
 def make_all(folders: Sequence[Folder], options: MakeOptions, jobs: int, say: Progress) -> Iterator[Row]:
@@ -28,7 +32,7 @@ def make_all(folders: Sequence[Folder], options: MakeOptions, jobs: int, say: Pr
         yield from (make_one(folder, options, say) for folder in folders)
         return
     with processes.safe_path(), ThreadPoolExecutor(jobs) as threads:
-        futures = [threads.submit(in_a_process, folder, options) for folder in folders]
+        futures = [threads.submit(in_a_process, folder, options, say) for folder in folders]
         try:
             for future in as_completed(futures):
                 yield future.result()
@@ -45,24 +49,42 @@ def interrupt_workers() -> None:
             os.kill(process.pid, signal.SIGINT)
 
 
-def in_a_process(folder: Folder, options: MakeOptions) -> Row:
-    """Make the task of a recipe in a process of its own, whose end is a row as well."""
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _begin_worker) as pool:
-        try:
-            return pool.submit(make_one, folder, options, _say_nothing).result()
-        except BrokenProcessPool:
-            problem = "its process ended before it was made, as when memory is short"
-            hint = "run the same command again, with fewer --jobs"
-            return Row(folder.path, folder.task, folder, error=Problem(problem, hint))
+def in_a_process(folder: Folder, options: MakeOptions, say: Progress) -> Row:
+    """Make the task of a recipe in a process of its own, whose end is a row as well.
+
+    Args:
+        say: is called from another thread.
+    """
+    context = multiprocessing.get_context("spawn")
+    lines = context.SimpleQueue()
+    listener = threading.Thread(target=_listen, args=(lines, say), daemon=True)
+    listener.start()
+    try:
+        with ProcessPoolExecutor(1, context, _begin_worker, (lines,)) as pool:
+            return pool.submit(_make_in_worker, folder, options).result()
+    except BrokenProcessPool:
+        problem = "its process ended before it was made, as when memory is short"
+        hint = "run the same command again, with fewer --jobs"
+        return Row(folder.path, folder.task, folder, error=Problem(problem, hint))
+    finally:
+        lines.put(None)
+        listener.join(_GRACE_SECONDS)
 
 
-def _begin_worker() -> None:
+def _listen(lines: SimpleQueue[str | None], say: Progress) -> None:
+    while (line := lines.get()) is not None:
+        say(line)
+
+
+def _begin_worker(lines: SimpleQueue[str | None]) -> None:
+    global _lines
+    _lines = lines
     processes.begin_worker()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # Ctrl-C ends its sandboxes, too
 
 
-def _say_nothing(line: str) -> None:
-    """Several at a time cannot share a line of progress."""
+def _make_in_worker(folder: Folder, options: MakeOptions) -> Row:
+    return make_one(folder, options, _lines.put)
 
 
 def make_on_cluster(folders: Sequence[Folder], options: MakeOptions, address: str) -> Iterator[Row]:
@@ -83,4 +105,4 @@ def make_on_cluster(folders: Sequence[Folder], options: MakeOptions, address: st
 def _make_there(options: MakeOptions, folder: Folder) -> Row:
     for path in (folder.path, options.out):
         cluster.require_shared(path)
-    return make_one(folder, options, _say_nothing)
+    return make_one(folder, options, lambda line: None)
