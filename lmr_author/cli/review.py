@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from lmr_author.core.task.reviews import Review, ReviewItem
     from lmr_author.release.review.checklist import ChecklistQuestion
     from lmr_author.release.review.evidence import QuestionEvidence
+    from lmr_author.release.review.weaknesses import Weakness
 
 Answers = dict[str, dict[str, str]]
 _ANSWERS = {"pass": "green", "fail": "bold red"}
@@ -139,8 +140,10 @@ def _one(task: Task, reviewer: str, checklist: Path | None, answers: Path | None
     from lmr_author.proof.validation.run import checked
     from lmr_author.release.review import review as reviewing
     from lmr_author.release.review.checklist import automatic_items
-    from lmr_author.release.review.evidence_of_questions import evidence_of
+    from lmr_author.release.review.evidence_of_questions import evidence_for
     from lmr_author.release.review.review_status import checklist_for
+    from lmr_author.release.review.under_test import read_task
+    from lmr_author.release.review.weaknesses import weaknesses
 
     asked = checklist_for(task, checklist)
     if answers:
@@ -152,7 +155,9 @@ def _one(task: Task, reviewer: str, checklist: Path | None, answers: Path | None
         draft = reviewing.DraftReview(task, reviewer)
         if draft.outdated is not None:
             ui.note(f"the task has changed since your answers, which are kept in {draft.outdated}")
-        evidence = evidence_of(task, findings)
+        reviewed = read_task(task)
+        evidence = evidence_for(reviewed, findings)
+        _show_weaknesses(weaknesses(reviewed, evidence))
         stated = ask_answers(asked.questions, draft.answers, draft.keep, evidence, _TaskPage(task))
     result = reviewing.save_review(task, reviewer, stated, asked)
     if output is Format.json:
@@ -290,6 +295,15 @@ def _show_earlier(earlier: Review | None, task: Task) -> None:
     ui.note(
         f"your second review: the first one is of {earlier.created[:10]}, {outcome}{state}; this one replaces it"
     )
+
+
+def _show_weaknesses(found: Sequence[Weakness]) -> None:
+    """Print what weakens the task, each with the question that it bears on."""
+    if found:
+        ui.say("")
+        ui.say("Read this first", tone="bold")
+    for weakness in found:
+        ui.say(weakness.text, f"{weakness.question}:", "yellow", indent=2)
 
 
 def _show_items(items: Iterable[ReviewItem]) -> None:

@@ -110,6 +110,8 @@ PROGRAMS = {
     "app.run(main)": "app.run(main)",
     "start()": "start()",
     "for epoch in range(9):\n    evaluate(epoch)": "evaluate(epoch)",
+    "for batch in tqdm(DATA):\n    seen = evaluate(batch)": "for batch in tqdm(DATA):",
+    "model = Model.from_pretrained('m')": "model = Model.from_pretrained('m')",
     "args = get_args()": "",
     "for name in ('a', 'b'):\n    evaluate(name)": "",
     "if __name__ == '__main__':\n    main()": "",

@@ -135,7 +135,10 @@ def test_a_reviewer_sees_named_sections_and_lines_that_no_case_reaches(
     ]  # fmt: skip
     strength = page.locator(".verdict .badge", has_text="96 of 100 mutants killed")
     assert strength.get_attribute("class") == "badge good", "the threshold of the gate is passed"
-    assert page.locator("p.warn", has_text="no case reaches 1 line of the golden").count() == 1
+    first = page.locator("#first ~ ul .warn")
+    unreached = first.filter(has_text="No case reaches 1 line of the golden").get_by_role("link")
+    assert unreached.get_attribute("href") == "#review-tests"
+    assert page.locator(".warn").count() == first.count(), "nothing else is amber"
     for item in HUMAN:
         assert page.locator(f"#review-{item.id}").count() == 1
 
@@ -152,6 +155,45 @@ def test_a_passage_leads_to_its_lines_and_back_without_script(
     assert page.url.endswith("#passage-2") and page.locator("#passage-2 blockquote").is_visible()
     page.locator("#passage-2").get_by_role("link", name="page 2").click()
     assert page.locator("figure:target figcaption").inner_text() == "Page 2"
+
+
+def test_a_passage_and_its_lines_light_up_together(
+    browser: playwright.Browser, pages: dict[str, Path]
+) -> None:
+    seen = opened(browser, pages["finished"])
+    lit = seen.page.locator("pre .line.lit")
+    seen.page.locator("#passage-2 blockquote").hover()
+    assert lit.count() == 4 and lit.first.get_attribute("id") == "golden-1-72"
+    seen.page.locator("#passage-1").focus()
+    assert lit.count() and "golden-1-72" not in [line.get_attribute("id") for line in lit.all()]
+    seen.page.locator("#golden-1-73").hover()
+    assert seen.page.locator(".passage.lit").get_attribute("id") == "passage-2"
+    assert seen.said == []
+
+
+def test_an_address_shows_what_was_chosen_and_keys_go_on(
+    browser: playwright.Browser, pages: dict[str, Path]
+) -> None:
+    page = opened(browser, pages["folder"]).page
+    page.keyboard.press("/")
+    page.keyboard.type("1-loss")
+    page.locator("#theme").click()
+    again = opened(browser, pages["folder"]).page
+    again.goto(page.url)
+    again.reload()
+    assert again.locator("#search").input_value() == "1-loss"
+    assert again.locator("#count").inner_text() == "1 of 3 tasks"
+    assert again.evaluate("document.documentElement.dataset.theme") == "dark"
+    task = opened(browser, pages["finished"]).page
+    task.keyboard.press("j")
+    assert task.evaluate("document.activeElement.id") == "first"
+    task.keyboard.press("j")
+    task.keyboard.press("j")
+    task.keyboard.press("k")
+    assert task.evaluate("document.activeElement.id") == "review-instruction"
+    case = page.context.new_page()
+    case.goto(f"{pages['finished'].as_uri()}#case-1-of-1")
+    assert case.locator("#case-1-of-1").get_attribute("open") is not None, "a link to a folded case opens it"
 
 
 def test_nothing_that_a_task_says_runs(browser: playwright.Browser, task: Task, tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_a_task_is_shown_with_paper_code_and_instruction(task: Task, tmp_path: P
     assert "NotImplementedError" in page.text
     assert " ".join(example.INSTRUCTION.split("`")) in " ".join(page.text.split("\n"))
     assert len([tag for tag, _ in page.tags if tag == "image"]) == 2, "the named section runs over two pages"
-    assert any("removed" in found.get("class", "") for tag, found in page.tags if tag == "span")
+    assert "Golden and masked, side by side" in page.text
 
 
 def test_reviews_are_one_table_with_disputed_items_first(task: Task, tmp_path: Path) -> None:
@@ -193,6 +193,10 @@ def test_a_folder_of_pages_is_linked(tmp_path: Path) -> None:
     ]
     assert sorted(links) == [f"{made.name}.html", "3-Broken.html"]
     assert all((written.path.parent / link).is_file() for link in links)
+    first = Page((written.path.parent / f"{made.name}.html").read_text("utf-8"))
+    assert {"index.html", "3-Broken.html"} <= set(first.attributes("href")), (
+        "to all tasks, and to the next one"
+    )
     assert str(tmp_path) not in (written.path.parent / links[0]).read_text("utf-8"), "no local path"
 
 

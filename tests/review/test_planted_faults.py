@@ -19,7 +19,9 @@ from lmr_author.core.task.equivalents import EquivalentMutant
 from lmr_author.proof.validation.run import checked
 from lmr_author.release.reporting.report import report
 from lmr_author.release.review.evidence import QuestionEvidence
-from lmr_author.release.review.evidence_of_questions import evidence_of
+from lmr_author.release.review.evidence_of_questions import evidence_for, evidence_of
+from lmr_author.release.review.under_test import read_task
+from lmr_author.release.review.weaknesses import weaknesses
 from tests.support import STARTERS, starter
 
 GOLDEN = "golden_files/select_golden.py"
@@ -90,7 +92,7 @@ def test_a_wrong_category(finished: Task, capsys: pytest.CaptureFixture[str]) ->
         "by its words the function belongs to Prompt Engineering & Instruction Tuning, not Evaluation Metrics"
     )
     assert doubt in seen(finished, "category", capsys)[0].doubts
-    assert f"Weak evidence: {doubt}" in html.unescape(page.read_text("utf-8"))
+    assert f"Weak: {doubt}" in re.sub("<[^>]+>", "", html.unescape(page.read_text("utf-8")))
 
 
 def test_a_weak_test(finished: Task, capsys: pytest.CaptureFixture[str]) -> None:
@@ -103,6 +105,23 @@ def test_a_weak_test(finished: Task, capsys: pytest.CaptureFixture[str]) -> None
     assert "no case reaches 2 lines of the golden" in evidence.doubts
     assert "the task changed after its evaluation" in evidence.doubts
     assert "69 return ranked[::-1] ← not reached" in screen
+
+
+def test_what_weakens_a_task_comes_first(finished: Task) -> None:
+    data = json.loads((finished.root / RECORDING).read_text("utf-8"))
+    data["coverage"] |= {"missed": [69], "lines": [40, 48, 50, 52, 57, 59, 64, 72, 75]}
+    data["cases"][0]["checkers"] = {"value[0]": {"kind": "allclose", "rtol": 1e-7, "atol": 1e-9}}
+    files.write_json(finished.root / RECORDING, data)
+
+    reviewed = read_task(finished)
+    found = weaknesses(reviewed, evidence_for(reviewed, checked([finished]).findings))
+
+    by_text = {one.text: one for one in found}
+    assert by_text["no case reaches 1 line of the golden"].place == "review-tests"
+    assert by_text["no published commit has this code"].question == "core"
+    assert "the widest tolerance is rtol 1e-07, atol 1e-09, for value[0]" in by_text
+    survivors = next(text for text in by_text if "mutants of 100" in text or "mutant of 100" in text)
+    assert by_text[survivors].place == "gate-1-mutants-die"
 
 
 @pytest.mark.parametrize(

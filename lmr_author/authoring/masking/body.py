@@ -228,7 +228,7 @@ def import_remarks(module: code.Module, definition: code.Definition) -> Iterator
     if demand := code.demanded(module.tree):
         yield f"the file {demand}: no test can import it; {GUARD}"
     elif (program := code.program_on_import(module.tree)) is not None:
-        shown = shortened(ast.unparse(program), 60)
+        shown = shortened(ast.unparse(program).partition("\n")[0], 60)
         yield (
             f"the file runs a program when it is imported (line {program.lineno}: `{shown}`), and so would every test; "
             f"{GUARD}"

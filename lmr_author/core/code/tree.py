@@ -292,12 +292,12 @@ def _required(call: ast.Call) -> str:
     return "" if options.get("nargs") in ("?", "*") else names[0]
 
 
-def program_on_import(tree: ast.Module) -> ast.Expr | None:
+def program_on_import(tree: ast.Module) -> ast.stmt | None:
     """Return the statement that runs a file's program when the file is imported, as ``evaluate(parse_args())``.
 
     A call whose result nobody keeps, of ``main`` or of what reads the command line, itself or through functions of the
-    file; or of a function of the file, in a loop over a range, as of epochs. What an ``if`` keeps from running is
-    passed over.
+    file; or of a function of the file, in a loop over a range, as of epochs; a loop that shows its progress; weights
+    that are loaded. What an ``if`` keeps from running is passed over.
     """
     own = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
     starting = {"main", "parse_args", "parse_known_args"}
@@ -305,6 +305,10 @@ def program_on_import(tree: ast.Module) -> ast.Expr | None:
         starting |= found
     for statement, in_loop in _unconditional(tree.body, in_loop=False):
         match statement:
+            case ast.For(iter=ast.Call(func=function)) if last_name(function) in ("tqdm", "trange"):
+                return statement
+            case ast.Assign(value=ast.Call(func=function)) if last_name(function) == "from_pretrained":
+                return statement
             case ast.Expr(value=ast.Call(func=function, args=arguments)):
                 handed_over = {last_name(argument) for argument in arguments} & starting
                 if starting & _called(statement) or (handed_over and last_name(function) in _RUNNERS):

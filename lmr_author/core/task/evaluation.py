@@ -17,7 +17,7 @@ import msgspec
 from lmr_author.core import files
 from lmr_author.core.task import equivalents
 from lmr_author.core.task.folder import Task
-from lmr_author.core.task.mutation import LIMITS, Judgement, MutationScore, Survivor
+from lmr_author.core.task.mutation import LIMITS, Judgement, MutantTally, MutationScore, Survivor
 from lmr_author.core.task.record import Count, Digest, Index, Record, Seconds, Text, Time
 from lmr_author.core.task.state import State
 from lmr_author.core.texts import listed, whole_percent
@@ -118,6 +118,7 @@ class GateDetail(Record):
         judgement: what these figures prove; null of another gate.
         method: how versions were judged: recorded cases, or a test script.
         survivors: mutants that pass, accepted ones too.
+        tallies: mutants made and killed, by line and operator.
         passing: trivial implementations that pass.
         own_test: for a hand-written test.
         passes: the masked repository passes.
@@ -139,6 +140,7 @@ class GateDetail(Record):
     judgement: Judgement | None = None
     method: str = ""
     survivors: tuple[Survivor, ...] = ()
+    tallies: tuple[MutantTally, ...] = ()
     passing: tuple[str, ...] = ()
     own_test: OwnTest | None = None
     passes: bool = False
@@ -152,7 +154,7 @@ class GateDetail(Record):
 
     optional = (
         "made", "killed", "accepted", "open", "untried", "indistinguishable", "judgement", "method", "survivors",
-        "passing", "own_test", "passes", "needs", "bitwise", "tried", "files", "file", "facts", "log",
+        "tallies", "passing", "own_test", "passes", "needs", "bitwise", "tried", "files", "file", "facts", "log",
     )  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:

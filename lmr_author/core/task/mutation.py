@@ -88,6 +88,21 @@ class Survivor(Record):
 
 
 @dataclass(frozen=True)
+class MutantTally(Record):
+    """What became of a line's mutants of one operator.
+
+    Attributes:
+        line: in the golden's file.
+        operator: name of the mutation operator.
+    """
+
+    line: Count
+    operator: str
+    made: Count
+    killed: Count
+
+
+@dataclass(frozen=True)
 class MutationScore:
     """Mutants, by what became of them. Accepted and indistinguishable ones stay among those that were made.
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from statistics import median
 
 from lmr_author.core import code
 from lmr_author.core.task import GateResult, GateStatus, equivalents
 from lmr_author.core.task.evaluation import GateDetail, judged_mutants
-from lmr_author.core.task.mutation import FEWEST, Survivor
+from lmr_author.core.task.mutation import FEWEST, MutantTally, Survivor
 from lmr_author.core.task.recording import Recording
 from lmr_author.core.texts import counted, listed
 from lmr_author.proof.evaluation.bench import MUTANTS, Bench
@@ -122,8 +123,16 @@ def mutants_die(on: Subject) -> GateResult:
         method=judge.method,
         own_test=on.own_test(verdicts.values()),
         survivors=tuple(survivors),
+        tallies=_tallies(sample, {mutant.id for mutant in passing}),
     )
     return judged_mutants(figures, equivalents.valid_changes(bench.task))
+
+
+def _tallies(sample: Sequence[Mutant], passing: Collection[str]) -> tuple[MutantTally, ...]:
+    """Count mutants, and those of them that were killed, by line and operator."""
+    made = Counter((mutant.line, mutant.operator) for mutant in sample)
+    alive = Counter((mutant.line, mutant.operator) for mutant in sample if mutant.id in passing)
+    return tuple(MutantTally(*key, made[key], made[key] - alive[key]) for key in sorted(made))
 
 
 def _explored(on: Subject, survivors: Sequence[Mutant]) -> Mapping[str, ExploredMutant]:

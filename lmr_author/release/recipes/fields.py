@@ -19,6 +19,7 @@ _OF_TASK = {
     "--without": "environment.without",
     "--only-goal": "environment.only_goal",
     "--python-version": "environment.python",
+    "--python": "environment.python",
     "--base-image": "environment.base_image",
     "--patch": "repository.patch",
     "--repo": "repository.url",

@@ -1,10 +1,9 @@
-"""Code as HTML: highlighted by pygments, with line numbers, and differences line by line. All text is escaped."""
+"""Code as HTML: highlighted by pygments, with line numbers, and diffs. All text is escaped."""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -23,7 +22,8 @@ class CodeBlock:
         docstring: numbers of its docstring's lines in the file.
         marks: number of a line in the file → what the cases leave open about it.
         anchor: beginning of the ids of lines to which passages of the paper link.
-        passages: number of such a line → numbers of the passages.
+        passages: number of such a line → numbers of the passages that it belongs to.
+        mutants: number of a line → how many of its mutants were killed, and how many were made.
     """
 
     name: str
@@ -33,6 +33,7 @@ class CodeBlock:
     marks: Mapping[int, str] = field(default_factory=dict)
     anchor: str = ""
     passages: Mapping[int, Sequence[int]] = field(default_factory=dict)
+    mutants: Mapping[int, tuple[int, int]] = field(default_factory=dict)
 
 
 def highlight(code: CodeBlock) -> Markup:
@@ -45,13 +46,22 @@ def highlight(code: CodeBlock) -> Markup:
         # Words beside the colour: colour alone says nothing.
         remark = Markup(' <span class="mark">← {}</span>').format(mark) if mark else ""
         passages = code.passages.get(number, ())
+        begun = [each for each in passages if each not in code.passages.get(number - 1, ())]
         links = Markup("").join(
-            Markup(' <a href="#passage-{0}">passage {0}</a>').format(each) for each in passages
+            Markup(' <a href="#passage-{0}">passage {0}</a>').format(each) for each in begun
         )
-        anchor = Markup(' id="{}-{}"').format(code.anchor, number) if passages else ""
+        anchor = Markup(' id="{}-{}"').format(code.anchor, number) if code.anchor else ""
+        belongs = Markup(' data-passage="{}"').format(" ".join(map(str, passages))) if passages else ""
         shown.append(
-            Markup('<span class="line{}"{}><span class="number">{}</span>{}{}{}\n</span>').format(
-                " marked" if mark else "", anchor, str(number).rjust(width), line, remark, links
+            Markup('<span class="line{}"{}{}>{}<span class="number">{}</span>{}{}{}\n</span>').format(
+                " marked" if mark else "",
+                anchor,
+                belongs,
+                _heat(code.mutants, number),
+                str(number).rjust(width),
+                line,
+                remark,
+                links,
             )
         )
     if len(code.docstring) > 3:
@@ -63,10 +73,23 @@ def highlight(code: CodeBlock) -> Markup:
     return Markup("").join(shown)
 
 
-def difference(before: str, after: str, context: int = 3) -> Markup:
-    """A unified diff of two texts as lines of class ``added``, ``removed`` and ``same``."""
-    lines = list(difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=context))[2:]
-    return diff_lines("\n".join(lines))
+def highlight_alone(code: CodeBlock) -> Markup:
+    """As :func:`highlight`, without what is known about the lines, for code that stands on the page already."""
+    return highlight(replace(code, marks={}, anchor="", passages={}, mutants={}))
+
+
+def _heat(mutants: Mapping[int, tuple[int, int]], number: int) -> Markup:
+    """Return a line's mutants in a column of its own; it is hot where some were not killed."""
+    if not mutants:
+        return Markup("")
+    killed, made = mutants.get(number, (0, 0))
+    if not made:
+        return Markup('<span class="heat">     </span>')
+    kind = "cold" if killed == made else "hot"
+    text = f"{killed}/{made}".rjust(5)
+    return Markup('<span class="heat {}" title="{} of {} mutants of this line killed">{}</span>').format(
+        kind, killed, made, text
+    )
 
 
 def diff_lines(text: str) -> Markup:

@@ -81,6 +81,7 @@ class DatasetPage:
 
     Attributes:
         facts: (name, value) pairs shown at the top.
+        operators: mutation operators with the mutants killed and made, those first that leave most alive.
         extremes: what every model solves, and what none solves: with the targets' tasks.
     """
 
@@ -88,6 +89,7 @@ class DatasetPage:
     rows: tuple[TaskRow, ...]
     categories: tuple[tuple[str, int], ...]
     states: tuple[tuple[str, int], ...]
+    operators: tuple[tuple[str, int, int], ...]
     facts: tuple[tuple[str, str], ...]
     extremes: tuple[tuple[Extreme, tuple[tuple[TaskRow, TargetDifficulty], ...]], ...]
 
@@ -113,9 +115,21 @@ def dataset_page(name: str, tasks: Sequence[Task], say: Progress, *, linked: boo
         tuple(rows),
         tuple((category, categories[category]) for category in order),
         tuple((state, states[state]) for state in STATES if state != BROKEN or states[BROKEN]),
+        _operators(rows),
         _facts(rows),
         tuple((extreme, _with(extreme, rows)) for extreme in Extreme),
     )
+
+
+def _operators(rows: Sequence[TaskRow]) -> tuple[tuple[str, int, int], ...]:
+    made, killed = Counter[str](), Counter[str]()
+    for row in rows:
+        for gate in row.gates:
+            for tally in gate.detail.tallies:
+                made[tally.operator] += tally.made
+                killed[tally.operator] += tally.killed
+    order = sorted(made, key=lambda name: (killed[name] - made[name], name))
+    return tuple((name, killed[name], made[name]) for name in order)
 
 
 def _with(extreme: Extreme, rows: Sequence[TaskRow]) -> tuple[tuple[TaskRow, TargetDifficulty], ...]:

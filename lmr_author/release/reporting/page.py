@@ -40,10 +40,10 @@ def render(template: str, page: object) -> str:
         "prose": prose,
         "capitalize_first": lambda text: text[:1].upper() + text[1:],
         "highlight": code.highlight,
+        "plain": code.highlight_alone,
         "diff": code.diff_lines,
         "base64": lambda data: base64.b64encode(data).decode("ascii"),
     }
-    environment.globals["difference"] = code.difference
     style, script = resources.template("report/style.css"), resources.template("report/script.js")
     return environment.get_template(template).render(
         page=page,

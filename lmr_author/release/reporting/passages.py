@@ -59,9 +59,10 @@ def passages(contents: TaskContents, drawn: Mapping[int, Collection[int]]) -> It
 
 
 def by_line(contents: TaskContents, index: int) -> dict[int, list[int]]:
-    """Return the numbers of the passages that begin at each line of a golden."""
+    """Return the numbers of the passages that each line of a golden belongs to."""
     numbers: dict[int, list[int]] = {}
     for judged in entries_of(contents, index):
         if not judged.is_misplaced:
-            numbers.setdefault(judged.entry.span[0], []).append(judged.number + 1)
+            for line in judged.entry.span:
+                numbers.setdefault(line, []).append(judged.number + 1)
     return numbers

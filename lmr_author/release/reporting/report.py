@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import quote
 
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError, UsageError
@@ -42,9 +43,10 @@ def report(path: Path, destination: Path, say: Progress) -> WrittenReport:
     if single:
         return WrittenReport(start, _write(start, render("task.html.j2", task_page(tasks[0], say))), 1)
     size = 0
-    for task in tasks if in_folder else ():
+    following = [*(f"{quote(task.name)}.html" for task in tasks[1:]), ""]
+    for task, after in zip(tasks, following, strict=True) if in_folder else ():
         try:
-            text = render("task.html.j2", task_page(task, say))
+            text = render("task.html.j2", replace(task_page(task, say), index=start.name, following=after))
         except LmrError as error:
             text = render("broken.html.j2", {"name": task.name, "problem": error.message})
         size += _write(destination / f"{task.name}.html", text)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from lmr_author.core import files
 from lmr_author.core.code import Definition, Module, first_line
@@ -41,6 +42,7 @@ from lmr_author.release.review.evidence_of_ledger import entries_of
 from lmr_author.release.review.evidence_of_questions import evidence_for
 from lmr_author.release.review.review_status import ACCEPTED, DISPUTED, REJECTED, WAITING, proof_of
 from lmr_author.release.review.under_test import ReviewedTask, TargetUnderTest, line_marks, read_task
+from lmr_author.release.review.weaknesses import Weakness, weaknesses
 
 MOST_PAGES = 6
 """Pages of the paper that are drawn."""
@@ -60,9 +62,10 @@ class TargetView:
 
 @dataclass(frozen=True)
 class CaseView:
-    """A recorded call with its values."""
+    """A recorded call with its values; ``tolerances``: how its parts are compared, each kind once."""
 
     case: Case
+    tolerances: tuple[str, ...]
     inputs: Values
     expected: Values
 
@@ -87,7 +90,12 @@ class ImplementationView:
 
 @dataclass(frozen=True)
 class TaskPage:
-    """Everything on the page of one task; ``next`` is the next command, without the path of the task."""
+    """Everything on the page of one task.
+
+    Attributes:
+        next: the next command, without the path of the task.
+        index, following: addresses of the page of all tasks, and of the next task's; "" for none.
+    """
 
     name: str
     info: TaskInfo
@@ -109,7 +117,10 @@ class TaskPage:
     questions: tuple[ChecklistQuestion, ...]
     evidence: Mapping[str, QuestionEvidence]
     passages: tuple[PassageView, ...]
+    weaknesses: tuple[Weakness, ...]
     difficulty: tuple[TargetDifficulty, ...]
+    index: str = ""
+    following: str = ""
 
 
 def task_page(task: Task, say: Progress) -> TaskPage:
@@ -124,6 +135,7 @@ def task_page(task: Task, say: Progress) -> TaskPage:
     contents = reviewed.contents
     say(f"{task.name}: drawing pages of the paper")
     implementations = tuple(_implementation(reviewed, under_test) for under_test in reviewed.targets)
+    evidence = evidence_for(reviewed, report.findings)
     drawn = {one.implementation.index: dict(one.pages).keys() for one in implementations}
     return TaskPage(
         name=task.name,
@@ -144,8 +156,9 @@ def task_page(task: Task, say: Progress) -> TaskPage:
         reviews=records.reviews(task),
         history=records.history(task, info, evaluation),
         questions=HUMAN,
-        evidence=evidence_for(reviewed, report.findings),
+        evidence=evidence,
         passages=tuple(passages(contents, drawn)),
+        weaknesses=weaknesses(reviewed, evidence),
         difficulty=status.difficulty,
     )
 
@@ -191,11 +204,25 @@ def _implementation(reviewed: ReviewedTask, under_test: TargetUnderTest) -> Impl
         golden = _code(pair.golden, target.golden, implementation.golden_file, marks)
         if golden:
             index = implementation.index
-            golden = replace(golden, anchor=golden_anchor(index), passages=by_line(reviewed.contents, index))
+            golden = replace(
+                golden,
+                anchor=golden_anchor(index),
+                passages=by_line(reviewed.contents, index),
+                mutants=_mutants_by_line(under_test),
+            )
         masked = _code(pair.goal, target.goal, implementation.goal_file)
         targets.append(TargetView(target.qualname, golden, masked))
     pages, problem = _pages(reviewed, under_test)
     return ImplementationView(implementation, pages, tuple(targets), cases, under_test.gates, problem)
+
+
+def _mutants_by_line(under_test: TargetUnderTest) -> dict[int, tuple[int, int]]:
+    """Return how many mutants of each line were killed, and how many were made."""
+    figures: dict[int, tuple[int, int]] = {}
+    for tally in under_test.mutants.tallies if under_test.mutants else ():
+        killed, made = figures.get(tally.line, (0, 0))
+        figures[tally.line] = killed + tally.killed, made + tally.made
+    return figures
 
 
 def _pages(
@@ -229,8 +256,16 @@ def _code(
 
 
 def _case(folder: Path, case: Case) -> CaseView:
+    kinds = dict.fromkeys(_in_words(checker) for checker in case.checkers.values())
     try:
         path = files.inside(folder, case.name)
-        return CaseView(case, values.read(path, "inputs"), values.read(path, "expected"))
+        return CaseView(case, tuple(kinds), values.read(path, "inputs"), values.read(path, "expected"))
     except LmrError as error:
-        return CaseView(case, Values((), error.message), Values((), error.message))
+        return CaseView(case, tuple(kinds), Values((), error.message), Values((), error.message))
+
+
+def _in_words(checker: Mapping[str, Any]) -> str:
+    """Return a checker as its kind, or as its tolerance."""
+    if checker.get("kind") != "allclose":
+        return "not compared" if checker.get("kind") == "ignore" else str(checker.get("kind"))
+    return f"rtol {checker.get('rtol', 0):.2g}, atol {checker.get('atol', 0):.2g}"

@@ -34,6 +34,7 @@ class Evidence:
         code: lines of a file.
         table: rows; the first one and the first column are heads.
         diff: a change, as lines with - and +.
+        anchor: id of its place on the task's page; "" for none of its own.
     """
 
     title: str
@@ -42,6 +43,7 @@ class Evidence:
     code: tuple[CodeLine, ...] = ()
     table: tuple[tuple[str, ...], ...] = ()
     diff: str = ""
+    anchor: str = ""
 
     @classmethod
     def of(cls, title: str, lines: Iterable[str], nothing: str = "none") -> Evidence:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from lmr_author.authoring.recording.compared import in_numbers
 from lmr_author.core.task.challenge import Acceptance
@@ -156,14 +157,15 @@ def _mutants(target: TargetUnderTest) -> Iterator[Evidence]:
             continue
         how = "Indistinguishable" if survivor.indistinguishable else "Survives"
         title = f"{how}: {survivor.id}, line {survivor.line}, {survivor.operator}"
-        yield Evidence(title, tuple(filter(None, [survivor.why])), diff=survivor.diff)
+        facts = tuple(filter(None, [survivor.why]))
+        yield Evidence(title, facts, diff=survivor.diff, anchor=f"mutant-{survivor.id}")
     for mutant in target.accepted:
         title = (
             "Accepted as equivalent"
             if mutant.id in accepted
             else "Accepted, but no survivor with this reason"
         )
-        yield _accepted(f"{title}: {mutant.id}", mutant, mutant.diff)
+        yield replace(_accepted(f"{title}: {mutant.id}", mutant, mutant.diff), anchor=f"mutant-{mutant.id}")
 
 
 def _accepted(title: str, acceptance: Acceptance | EquivalentMutant, diff: str = "") -> Evidence:

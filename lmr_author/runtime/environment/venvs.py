@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lmr_author.core import files
-from lmr_author.core.errors import LmrError, SandboxError
+from lmr_author.core.errors import Hint, LmrError, SandboxError, Setting
 from lmr_author.core.files import HeldInterrupts
 from lmr_author.core.parsing import json_data
 from lmr_author.core.task import Progress, Task
@@ -236,14 +236,17 @@ def _explained(done: uv_command.UvRun, shown: str) -> LmrError:
         return LmrError(
             f"{shown} took longer than {_SECONDS / 60:.0f} minutes", "check the connection, and try again"
         )
-    other = "another Python with --python, or the image (`lmr-author env build`)"
+    other = "another Python with {0}, or the image (`lmr-author env build`)"
+    python = (Setting("--python"),)
     message = resolver.cause(done.stderr) or "without a message"
     if why := uv_command.why_only_wheels(uv_command.settings_with_pip()):
-        return LmrError(f"{shown} failed: {message}", f"only wheels are installed: {why}; or try {other}")
+        hint = f"only wheels are installed: {why}; or try {other}"
+        return LmrError(f"{shown} failed: {message}", Hint(hint, python))
     explanation = explain(Failure("install", shown, done.stderr))
     if explanation is None:
-        return LmrError(f"{shown} failed: {message}", f"try {other}")
-    return LmrError(f"{shown} failed: {explanation.cause}", f"{explanation.advice}; or {other}")
+        return LmrError(f"{shown} failed: {message}", Hint(f"try {other}", python))
+    hint = f"{explanation.advice}; or {other}"
+    return LmrError(f"{shown} failed: {explanation.cause}", Hint(hint, python))
 
 
 def _way_to_python(environment: LocalEnvironment) -> dict[str, str]:
