@@ -5,13 +5,15 @@ Every answer has a flag: ``--retrieval``, ``--category``, ``--instruction``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from lmr_author.authoring.masking.body import FunctionNotes
 from lmr_author.authoring.masking.instruction import drafted as drafted_instruction
-from lmr_author.authoring.masking.locate import Selection, select
+from lmr_author.authoring.masking.locate import Chosen, Selection, select
 from lmr_author.authoring.masking.mask import (
     MaskOptions,
     check,
@@ -38,22 +40,55 @@ def complete(task: Task, options: MaskOptions, here: Path) -> MaskOptions:
     restore_unfinished(task, options.targets, here)
     selection = select(task, options.targets, here)
     check(options, selection)
-    options = _complete_context(task, options, selection)
-    described = describe(task, selection, options)
-    uncategorized = [chosen for chosen in selection.chosen if not described[str(chosen.target)].category]
-    if uncategorized:
-        likely = likely_category(uncategorized[0])
-        category = ui.choice("Category of the masked function", CATEGORIES, likely)
-        options = replace(options, category=category)
-    each = dict(options.each)
-    for chosen in selection.chosen:
+    dialogue = _Dialogue(task, options, selection)
+    ui.steps(dialogue.ask_context, dialogue.ask_category, *dialogue.instructions())
+    return dialogue.options
+
+
+class _Dialogue:
+    """The questions of one run. Escape leads to the one before, whose answer is then asked again."""
+
+    def __init__(self, task: Task, options: MaskOptions, selection: Selection) -> None:
+        self.task, self.options, self.selection = task, options, selection
+        self.described = describe(task, selection, options)
+
+    def ask_context(self) -> bool:
+        """Ask for the context of functions of which nobody said whether they need one."""
+        names = [name for name, known in self.described.items() if known.retrieval is None]
+        if not names:
+            return False
+        with ui.progress("reading the repository"):
+            proposed = propose_context(self.selection)
+        contexts = _context({name: proposed[name] for name in names})
+        for name, paths in contexts.items():
+            self._note(name, retrieval=paths)
+        return bool(contexts)
+
+    def ask_category(self) -> bool:
+        chosen = [one for one in self.selection.chosen if not self.described[str(one.target)].category]
+        if not chosen:
+            return False
+        category = ui.choice("Category of the masked function", CATEGORIES, likely_category(chosen[0]))
+        self.options = replace(self.options, category=category)
+        return True
+
+    def instructions(self) -> Iterator[Callable[[], None]]:
+        """Yield a question for each function without an instruction."""
+        for chosen in self.selection.chosen:
+            if not self.described[str(chosen.target)].instruction:
+                yield partial(self._ask_instruction, chosen)
+
+    def _ask_instruction(self, chosen: Chosen) -> None:
         name = str(chosen.target)
-        if not described[name].instruction:
-            notes = described[name].notes
-            text = drafted_instruction(task, selection.info, chosen.path, chosen.definition, notes)
-            own = each.get(name, FunctionNotes())
-            each[name] = replace(own, instruction=_instruction(name, text))
-    return replace(options, each=each)
+        notes = self.described[name].notes
+        draft = drafted_instruction(self.task, self.selection.info, chosen.path, chosen.definition, notes)
+        self._note(name, instruction=_instruction(name, draft))
+
+    def _note(self, name: str, **known: Any) -> None:
+        each = self.options.each
+        self.options = replace(
+            self.options, each={**each, name: replace(each.get(name, FunctionNotes()), **known)}
+        )
 
 
 def _instruction(target: str, draft: str) -> str:
@@ -63,24 +98,16 @@ def _instruction(target: str, draft: str) -> str:
         ui.say(line, hang=0)
     ui.say("")
     answers = [EDIT, WRITE, USE] if GAP in draft else [USE, EDIT, WRITE]
-    chosen = ui.choice("Which instruction should the model get?", answers)
-    if chosen == WRITE:
-        return ui.needed("Instruction:")
-    return draft if chosen == USE else ui.edit(draft).strip() or draft
-
-
-def _complete_context(task: Task, options: MaskOptions, selection: Selection) -> MaskOptions:
-    """Ask for the context of functions of which nobody said whether they need one."""
-    described = describe(task, selection, options)
-    open_names = [name for name, description in described.items() if description.retrieval is None]
-    if not open_names:
-        return options
-    with ui.progress("reading the repository"):
-        proposed = propose_context(selection)
-    each = dict(options.each)
-    for name, paths in _context({name: proposed[name] for name in open_names}).items():
-        each[name] = replace(each.get(name, FunctionNotes()), retrieval=paths)
-    return replace(options, each=each)
+    while True:
+        chosen = ui.choice("Which instruction should the model get?", answers)
+        if chosen == USE:
+            return draft
+        try:
+            return ui.needed("Instruction:") if chosen == WRITE else ui.edit(draft).strip() or draft
+        except ui.Back:
+            continue
+        except LmrError as error:  # the editor
+            ui.note(f"{error.message}: {error.hint}")
 
 
 def pick_targets(task: Task) -> list[str]:

@@ -255,16 +255,26 @@ def _ask(
         letters["b"] = "back"
     if address:
         letters["o"] = "open page"
-    while (answer := ui.letter(question.question, letters)) == "open page" and address:
-        ui.say(address(question.id), "page:", "cyan", whole=True)
-    if answer == "back":
-        return None
-    comment = ""
-    if answer != "pass":
-        comment = ui.needed("Why?")
-    elif evidence is not None and evidence.weak:
-        comment = ui.needed("The evidence is weak. Why does it pass?", check=lacks_sentence)
-    return {"answer": answer, "comment": comment}
+    given = {"answer": "", "comment": ""}
+
+    def ask() -> None:
+        try:
+            while (answer := ui.letter(question.question, letters)) == "open page" and address:
+                ui.say(address(question.id), "page:", "cyan", whole=True)
+        except ui.Back:
+            if first:
+                raise
+            answer = "back"
+        given["answer"] = answer
+
+    def ask_why() -> None:
+        if given["answer"] in ("fail", "unsure"):
+            given["comment"] = ui.needed("Why?")
+        elif given["answer"] == "pass" and evidence is not None and evidence.weak:
+            given["comment"] = ui.needed("The evidence is weak. Why does it pass?", check=lacks_sentence)
+
+    ui.steps(ask, ask_why)
+    return None if given["answer"] == "back" else given
 
 
 class _TaskPage:

@@ -12,7 +12,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.texts import shortened
 
 if TYPE_CHECKING:
+    from questionary import Question
     from rich import progress as rich_progress
     from rich.console import Console
 
@@ -258,8 +259,13 @@ Check = Callable[[str], str]
 """Returns what is wrong with an answer, "" for nothing; the question is asked until there is nothing."""
 
 
+class Back(Exception):
+    """A person pressed Escape: the question before is to be asked again."""
+
+
 _asking = True
 """False after ``--no-input``."""
+_is_back_possible = False
 
 
 def allow_questions(allowed: bool) -> None:
@@ -279,13 +285,57 @@ def require_person(there: bool, problem: str, hint: str) -> None:
         raise UsageError(problem, hint)
 
 
+@contextmanager
+def going_back() -> Iterator[None]:
+    """Let Escape leave the questions of the block, which then raise Back."""
+    global _is_back_possible
+    before, _is_back_possible = _is_back_possible, True
+    try:
+        yield
+    finally:
+        _is_back_possible = before
+
+
+def steps(*ask: Callable[[], object]) -> None:
+    """Ask questions in their order; Escape leads back to the one before, and at the first one does nothing.
+
+    Args:
+        ask: each returns False where nobody had to be asked, and is then passed over on the way back.
+    """
+    asked: list[int] = []
+    at = 0
+    while at < len(ask):
+        try:
+            with going_back():
+                if ask[at]() is not False:
+                    asked.append(at)
+            at += 1
+        except Back:
+            at = asked.pop() if asked else at
+
+
+def _answer(question: Question) -> Any:
+    """Ask a question of questionary; Escape raises Back where there is a way back."""
+    if _is_back_possible:
+        from prompt_toolkit.key_binding import KeyBindings, merge_key_bindings
+
+        escape, application = KeyBindings(), question.application
+        escape.add("escape")(lambda event: event.app.exit(exception=Back))
+        application.key_bindings = merge_key_bindings([application.key_bindings or KeyBindings(), escape])
+        # Escape begins the sequences of other keys: how long to wait for their rest.
+        application.ttimeoutlen = application.timeoutlen = 0.1
+    return question.unsafe_ask()
+
+
 def text(question: str, default: str = "", check: Check | None = None) -> str:
     """Ask for one line of text, which may be empty unless ``check`` objects."""
     import questionary
 
-    answer: str = questionary.text(
-        question, default=default, validate=lambda answer: (check and check(answer.strip())) or True
-    ).unsafe_ask()
+    answer: str = _answer(
+        questionary.text(
+            question, default=default, validate=lambda answer: (check and check(answer.strip())) or True
+        )
+    )
     return answer.strip()
 
 
@@ -299,9 +349,9 @@ def path(question: str, default: str = "", check: Check | None = None) -> str:
     import questionary
 
     wrong = _required(check)
-    answer: str = questionary.path(
-        question, default=default, validate=lambda answer: wrong(answer.strip()) or True
-    ).unsafe_ask()
+    answer: str = _answer(
+        questionary.path(question, default=default, validate=lambda answer: wrong(answer.strip()) or True)
+    )
     return str(Path(answer.strip()).expanduser()) if answer.strip().startswith("~") else answer.strip()
 
 
@@ -343,12 +393,16 @@ def choice(question: str, choices: Mapping[str, str] | Iterable[str], default: s
     width = shutil.get_terminal_size().columns
     # The hint about the arrow keys would be broken in the middle where it does not fit.
     fits = len(question) + len("? (Use arrow keys)") + 2 <= width
-    answer: str = questionary.select(
-        question,
-        choices=[questionary.Choice(shortened(label, width - 4), value) for value, label in labels.items()],
-        default=default or None,
-        instruction=None if fits else " ",
-    ).unsafe_ask()
+    answer: str = _answer(
+        questionary.select(
+            question,
+            choices=[
+                questionary.Choice(shortened(label, width - 4), value) for value, label in labels.items()
+            ],
+            default=default or None,
+            instruction=None if fits else " ",
+        )
+    )
     return answer
 
 
@@ -360,13 +414,14 @@ def revise(answers: Callable[[], Mapping[str, str]], ask: Callable[[str], object
         ask: asks for the answer of that name again.
     """
     while (chosen := choice("Change an answer?", {"done": "No, store them", **answers()})) != "done":
-        ask(chosen)
+        with suppress(Back), going_back():
+            ask(chosen)
 
 
 def confirm(question: str, *, default: bool = True) -> bool:
     import questionary
 
-    answer: bool = questionary.confirm(question, default=default).unsafe_ask()
+    answer: bool = _answer(questionary.confirm(question, default=default))
     return answer
 
 
@@ -383,7 +438,7 @@ def several(
     import questionary
 
     width = shutil.get_terminal_size().columns - 6
-    answer: list[str] = questionary.checkbox(
+    marks = questionary.checkbox(
         question,
         choices=[
             questionary.Choice(
@@ -397,7 +452,8 @@ def several(
         use_jk_keys=not search,
         instruction="(type to filter, space marks, enter)" if search else "(space, then enter)",
         validate=lambda marked: bool(marked) or not search or "mark at least one with the space bar",
-    ).unsafe_ask()
+    )
+    answer: list[str] = _answer(marks)
     return answer
 
 

@@ -161,10 +161,17 @@ def _ask(vetting: VettingRecord, name: str) -> VettingAnswer:
     if proven:
         letters["w"] = BECAUSE
         why_question = "Why?"
-    answer = ui.letter(question.question, letters)
-    if answer == "yes" and proven:
-        return VettingAnswer("yes")
-    why = ui.needed(why_question, question.justification)
+    answer = why = ""
+
+    def ask() -> None:
+        nonlocal answer
+        answer = ui.letter(question.question, letters)
+
+    def ask_why() -> None:
+        nonlocal why
+        why = "" if answer == "yes" and proven else ui.needed(why_question, question.justification)
+
+    ui.steps(ask, ask_why)
     return VettingAnswer("yes" if answer == BECAUSE else answer, why)  # type: ignore[arg-type]
 
 

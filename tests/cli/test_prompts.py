@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -25,7 +28,7 @@ from lmr_author.release.review.checklist import HUMAN, human_items
 from tests.pipeline import ADD, HINGE, recorded
 from tests.support import make_task
 
-ENTER, DOWN, CTRL_C, CLEAR = "\r", "\x1b[B", "\x03", "\x15"
+ENTER, DOWN, CTRL_C, CLEAR, ESCAPE = "\r", "\x1b[B", "\x03", "\x15", "\x1b"
 
 
 def test_text_is_stripped_and_may_be_left_at_its_default(keys: PipeInput) -> None:
@@ -50,6 +53,35 @@ def test_ctrl_c_is_an_interruption(keys: PipeInput) -> None:
         keys.send_text(CTRL_C)
         with pytest.raises(KeyboardInterrupt):
             question()
+
+
+def typed(keys: PipeInput, *strokes: str) -> None:
+    """Type one after the other, with pauses: Escape at once before a letter would be another key."""
+
+    def send() -> None:
+        for stroke in strokes:
+            time.sleep(0.4)
+            keys.send_text(stroke)
+
+    threading.Thread(target=send, daemon=True).start()
+
+
+def test_escape_leads_to_the_question_before(keys: PipeInput) -> None:
+    answers: dict[str, str] = {}
+
+    def ask(name: str) -> Callable[[], None]:
+        return lambda: answers.update({name: ui.needed(name)})
+
+    typed(keys, ESCAPE, f"one{ENTER}", ESCAPE, f"two{ENTER}", f"three{ENTER}")
+    ui.steps(ask("first"), lambda: False, ask("second"))
+    assert answers == {"first": "two", "second": "three"}
+
+
+def test_a_reason_can_be_left_for_its_question(keys: PipeInput) -> None:
+    question = HUMAN[0]
+    typed(keys, f"f{ENTER}", ESCAPE, f"p{ENTER}", ENTER)
+    answers = ask_answers([question], {}, lambda stored: None)
+    assert answers == {question.id: {"answer": "pass", "comment": ""}}
 
 
 def test_survivors_are_ticked_in_a_list_and_none_beforehand(
