@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lmr_author.release.models.grades import read_grade
+from lmr_author.release.analysis.grades import read_grade
 
 
 @pytest.mark.parametrize(
