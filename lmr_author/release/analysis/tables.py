@@ -15,6 +15,7 @@ from lmr_author.proof.evaluation.candidates.intervals import pass_rate
 from lmr_author.release.analysis.grades import CC, GRADES, LI, UNPARSABLE
 from lmr_author.release.analysis.observations import UNJUDGED, Observation
 from lmr_author.release.review.agreement import agreement, majority
+from lmr_author.release.review.score import BY_RULE
 
 Problem = tuple[str, int]
 Group = tuple[str, str, str, str]
@@ -277,7 +278,7 @@ def _by_grader(graded: Iterable[tuple[Observation, Mapping[str, str]]]) -> dict[
     by_grader: dict[str, dict[str, str]] = defaultdict(dict)
     for observation, grades in graded:
         for who, grade in grades.items():
-            if grade in GRADES:
+            if grade in GRADES and who != BY_RULE:
                 by_grader[who][str(observation.key)] = grade
     return by_grader
 

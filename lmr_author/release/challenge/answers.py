@@ -159,7 +159,8 @@ def _disagreements(path: Path, task: Task) -> dict[Key, AnswerKind]:
         outcomes[answer.key] = answer.outcome
         grades[answer.key] = majority(answer.grades or answer.judges)
     for key, opinions in score.grades_of_predictions([task], path).items():
-        grades[key] = majority(opinions)
+        if score.BY_RULE not in opinions:
+            grades[key] = majority(opinions)
     disagreements = {}
     for key, grade in grades.items():
         kind, outcome = AnswerKind.MISREADING, Outcome.FAILED
