@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from lmr_author.core.parsing import NotParsed, json_data
@@ -15,10 +16,12 @@ from lmr_author.core.parsing import NotParsed, json_data
 GRADES = CC, LC, LI = ("CC", "LC", "LI")
 UNPARSABLE = "unparsable"
 """In place of the grade of a judge whose reply has none."""
+MOST = 50_000
+"""Characters of a reply that are read, from its end."""
 
 _NAMES = {
     CC: r"CC|(?:completely|fully|entirely)[ -]correct",
-    LC: r"LC|logic(?:ally|al)?[ -]correct",
+    LC: r"LC|logic(?:ally|al)?[ -]correct(?:,?\s*but\b.*)?",
     LI: r"LI|logic(?:ally|al)?[ -]incorrect",
 }
 _NUMBERS = {CC: "3", LC: "2", LI: "1"}
@@ -26,28 +29,30 @@ _CATEGORIES = ("category", "classification")
 """Words after which a number is one of the paper's; other numbers may be on any scale."""
 _KEY = (
     r"(?P<key>grade|category|classification|verdict|rating|assessment|evaluation|judge?ment|result|label|conclusion"
-    r"|final answer)"
+    r"|final answer|overall)"
 )
 _OPEN = r"""(?:[\s"'`*_<\[({$:]|\\boxed\b|\btext\b|\bcategory\b)*"""
 _CLOSE = r"""[\s"'`*_>\])}$]*"""
 _OR = r"(?:[,/|;]|\bor\b|\band\b|\bto\b|[-–—])+"
 _BEFORE = r"(?:(?:final|overall|my|the|this|so|thus|hence|therefore|in conclusion|assigned)[\s,]+)*"
 _BARE = r"(?=\s+(?:CC|LC|LI|[123])\s*(?:$|[:(]))"
-_IS = rf"(?:\s+(?:assigned|given|number))?(?:\s*\([^)\n]*\))?{_CLOSE}(?:[:=|>]|\bis\b:?|{_BARE})"
+_IS = rf"(?:\s+(?:assigned|given|number))?(?:\s*\([^)\n]*\))?{_CLOSE}(?:[:=|>–—-]|\bis\b:?|{_BARE}|\s*$)"
 _SAYS = rf"{_BEFORE}{_KEY}\b{_IS}(?P<value>.*)$"
 _FLAGS = re.IGNORECASE | re.MULTILINE
-_LINE = re.compile(rf"^(?:\{{[^}}]*[,{{])?[\s*_`\"'{{<|(-]*{_SAYS}", _FLAGS)
-_HEADING = re.compile(rf"^[#>][#>\s*_`\"'-]*{_SAYS}", _FLAGS)
+_LINE = re.compile(rf"^(?:\{{[^{{}}]*,)?[\s*_`\"'{{<|(-]*+{_SAYS}", _FLAGS)
+_HEADING = re.compile(rf"^[#>][#>\s*_`\"'-]*+{_SAYS}", _FLAGS)
 _CLASSED = re.compile(
-    r"^(?P<before>.*)\b(?:(?:classif|grad|rat|categori[sz])(?:y|ied|e|ed)\b.{0,60}?\bas|(?:falls|belongs)\s+(?:in|under|to|into))\b"
+    r"^(?P<before>.*)\b(?:(?:classif|grad|rat|categori[sz])(?:y|ied|e|ed)\b.{0,60}?\bas"
+    r"|(?:falls|belongs)\s+(?:in|under|to|into)|(?:give|assign)\b.{0,40}?\bgrade(?:\s+of)?)\b"
     r"(?:\s+(?:the|a))?(?P<value>.*)$",
     _FLAGS,
 )
 _DOUBT = re.compile(
     r"\b(?:not|cannot|never|if|unless|could|might|may|neither|hardly)\b|n't\b|would be\b", re.IGNORECASE
 )
+_CONDITION = re.compile(r"\b(?:if|unless|only)\b", re.IGNORECASE)
+_IT_IS = re.compile(r"^(?:the|this)\s+(?:implementation|answer|code|function)\s+is\b", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(?P<inside>.*?)^[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL)
-_THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL)
 
 
 def grade_of(value: object, *, numbered: bool = False, alone: bool = False) -> str:
@@ -67,9 +72,7 @@ def grade_of(value: object, *, numbered: bool = False, alone: bool = False) -> s
     other = re.match(rf"{_OR}{_OPEN}(?:or\s+)?(?:{one})\b", found["rest"], re.IGNORECASE)
     if other and not other[grade]:
         return ""
-    rest = re.sub(
-        rf"^(?:{_OPEN}(?:{names[grade]}){_CLOSE}|,?\s*but\b.*)", "", found["rest"], flags=re.IGNORECASE
-    )
+    rest = re.sub(rf"^{_OPEN}(?:{names[grade]}){_CLOSE}", "", found["rest"], flags=re.IGNORECASE)
     return "" if alone and re.search(r"\w", rest) else grade
 
 
@@ -78,7 +81,7 @@ def read_grade(reply: str) -> str:
 
     The last place that says it counts. A quoted one (a comment of the answer, say) counts only where no other does.
     """
-    text = _THOUGHTS.sub("", unicodedata.normalize("NFKC", reply))
+    text = unicodedata.normalize("NFKC", reply[-MOST:]).rpartition("</think>")[2]
     outside = _FENCE.sub("", text)
     for part in (outside, *(match["inside"] for match in reversed(list(_FENCE.finditer(text))))):
         in_object = list(filter(None, _of_object(part)))
@@ -110,9 +113,12 @@ def _of_object(text: str) -> Iterator[str]:
 def _of_lines(text: str, pattern: re.Pattern[str]) -> list[str]:
     """Return the grades of lines such as ``**Grade**: CC``, without three in a row that are the choices."""
     found = []
-    for line in filter(str.strip, text.splitlines()):
-        match = pattern.match(line)
-        grade = grade_of(match["value"], numbered=match["key"].lower() in _CATEGORIES) if match else ""
+    lines = [*filter(str.strip, text.splitlines()), ""]
+    for line, following in pairwise(lines):
+        match, grade = pattern.match(line), ""
+        if match:
+            is_head, numbered = not match["value"].strip(" *_`"), match["key"].lower() in _CATEGORIES
+            grade = grade_of(following if is_head else match["value"], numbered=numbered, alone=is_head)
         found.append(grade)
     for first in range(len(found) - 2):
         if set(found[first : first + 3]) == set(GRADES):
@@ -125,13 +131,13 @@ def _of_sentences(text: str) -> list[str]:
     grades = []
     for match in _CLASSED.finditer(text):
         sentence = re.split(r"[.;!?]\s", match["before"])[-1]
-        if not _DOUBT.search(sentence):
+        if not _DOUBT.search(sentence) and not _CONDITION.search(match["value"]):
             grades.append(grade_of(match["value"], numbered=True))
     return list(filter(None, grades))
 
 
 def _of_ends(text: str) -> list[str]:
     """Return the grade that is the whole first or last line, unless they are two."""
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [_IT_IS.sub("", line.strip()) for line in text.splitlines() if line.strip()]
     grades = {grade_of(line, alone=True) for line in (*lines[:1], *lines[-1:])} - {""}
     return list(grades) if len(grades) == 1 else []
