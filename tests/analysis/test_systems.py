@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Mapping
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -170,14 +171,16 @@ def test_two_systems_on_the_problems_that_both_have() -> None:
 
 
 def test_the_test_of_pairs_is_exact() -> None:
-    assert p_value([0.0, 0.0]) == p_value([0.4, 0.0]) == 1.0
-    assert p_value([0.2, -0.4, 0.6, 0.2, 0.2, -0.2, 0.8, 0.4]) == pytest.approx(52 / 256)
-    draw = random.Random(1)
-    wins = [1.0] * 5 + [-1.0] * 9
-    by_ways = permutation_test((wins,), sum, permutation_type="samples", vectorized=False, n_resamples=2**15)
-    assert p_value(wins) == pytest.approx(by_ways.pvalue), "McNemar's is the same test"
-    many = [draw.choice([-0.4, 0.2, 0.6]) for _ in range(60)]
-    assert p_value(many) == p_value(many), "drawn the same way each time"
+    fifths = [Fraction(each, 5) for each in (1, -2, 3, 1, 1, -1, 4, 2, 0)]
+    by_all_ways = permutation_test(
+        (list(map(float, fifths[:-1])),), sum, permutation_type="samples", vectorized=False
+    )
+    assert p_value(fifths) == pytest.approx(by_all_ways.pvalue) == 52 / 256
+    wins = [Fraction(1)] * 30 + [Fraction(-1)] * 14 + [Fraction(0)] * 50
+    assert p_value(wins) == pytest.approx(mcnemar([[0, 30], [14, 0]], exact=True).pvalue)
+    assert p_value([Fraction(0)] * 3) == p_value([Fraction(1, 3)]) == 1.0
+    odd = [Fraction(1, each) for each in (7, 11, 13, 17, 19)]
+    assert p_value(odd) == pytest.approx(2 / 32), "however many samples each problem has"
 
 
 def test_the_interval_of_a_difference_covers_it() -> None:
@@ -187,12 +190,14 @@ def test_the_interval_of_a_difference_covers_it() -> None:
         differences = []
         for _ in range(50):
             rate = draw.uniform(0.1, 0.8)
-            one, other = (sum(draw.random() < each for _ in range(5)) / 5 for each in (rate + 0.1, rate))
+            one, other = (
+                Fraction(sum(draw.random() < each for _ in range(5)), 5) for each in (rate + 0.1, rate)
+            )
             differences.append(one - other)
         low, high = interval(differences)
         covered += low <= 0.1 <= high
     assert covered / 400 >= 0.94
-    assert interval([0.0] * 10) == pytest.approx((-0.163, 0.163), abs=5e-3), "equal systems"
+    assert interval([Fraction(0)] * 10) == pytest.approx((-0.163, 0.163), abs=5e-3), "equal systems"
 
 
 def test_a_second_judge_has_columns_of_its_own(tmp_path: Path) -> None:

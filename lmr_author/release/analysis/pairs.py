@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from itertools import combinations
 from statistics import mean
 
@@ -13,18 +14,18 @@ from lmr_author.proof.evaluation.candidates.intervals import Z95
 from lmr_author.release.analysis.observations import Observation
 from lmr_author.release.analysis.tables import Cell, Problem, Table, groups, name_of, percent, samples_of
 
-RESAMPLES = 9_999
-SEED = 0
+FINEST = 10_000
+"""Differences are rounded to this part, where samples are so many and so unlike in number that it matters."""
 
 
 def comparisons(observations: Sequence[Observation]) -> Table:
-    """Return the comparison of every two systems that share judged problems. Needs SciPy and statsmodels."""
+    """Return the comparison of every two systems that share judged problems. Needs statsmodels."""
     from statsmodels.stats.multitest import multipletests
 
-    rates: dict[str, dict[Problem, float]] = {}
+    rates: dict[str, dict[Problem, Fraction]] = {}
     for group, answers in groups(observations).items():
         rates[name_of(group)] = {
-            problem: mean(map(float, own)) for problem, own in samples_of(answers).items()
+            problem: Fraction(sum(own), len(own)) for problem, own in samples_of(answers).items()
         }
     rows: list[tuple[Cell, ...]] = []
     values: list[float] = []
@@ -48,7 +49,7 @@ def comparisons(observations: Sequence[Observation]) -> Table:
 
 
 def _compared(
-    first: Mapping[Problem, float], second: Mapping[Problem, float], shared: Sequence[Problem]
+    first: Mapping[Problem, Fraction], second: Mapping[Problem, Fraction], shared: Sequence[Problem]
 ) -> tuple[tuple[Cell, ...], float]:
     """Return the columns from ``A %`` on, and the p-value."""
     differences = [first[problem] - second[problem] for problem in shared]
@@ -57,11 +58,12 @@ def _compared(
         sum(one[problem] > 0 == other[problem] for problem in shared)
         for one, other in ((first, second), (second, first))
     ]
-    shares = [mean(rates[problem] for problem in shared) for rates in (first, second)]
-    return (*map(percent, (*shares, mean(differences), low, high)), *only), p_value(differences)
+    shares = [float(mean(rates[problem] for problem in shared)) for rates in (first, second)]
+    shown = (*shares, float(mean(differences)), low, high)
+    return (*map(percent, shown), *only), p_value(differences)
 
 
-def interval(differences: Sequence[float]) -> tuple[float, float]:
+def interval(differences: Sequence[Fraction]) -> tuple[float, float]:
     """Return the 95 % interval of the mean of paired differences, each from -1 to 1.
 
     Agresti and Min's (2005, https://doi.org/10.1002/sim.1781): with half a problem more that only the one solves,
@@ -74,20 +76,18 @@ def interval(differences: Sequence[float]) -> tuple[float, float]:
     return max(-1.0, middle - half), min(1.0, middle + half)
 
 
-def p_value(differences: Sequence[float]) -> float:
-    """Test whether each problem's difference could as well have the other sign, two-sided.
+def p_value(differences: Sequence[Fraction]) -> float:
+    """Test whether each problem's difference could as well have the other sign: two-sided, over all ways, exact.
 
-    Differences of one size (one sample each) give a binomial test, which is McNemar's exact one. Others are permuted:
-    all ways where they are few, else :data:`RESAMPLES` of them.
+    With one sample each it is McNemar's exact test.
     """
-    from scipy.stats import binomtest, permutation_test
-
-    unequal = numpy.array([each for each in differences if each])
-    if len(unequal) < 2:
-        return 1.0
-    if len(set(abs(unequal))) == 1:
-        return float(binomtest(int((unequal > 0).sum()), len(unequal)).pvalue)
-    found = permutation_test(
-        (unequal,), numpy.sum, permutation_type="samples", n_resamples=RESAMPLES, batch=500, rng=SEED
-    )
-    return float(found.pvalue)
+    unit = min(math.lcm(*(each.denominator for each in differences)), FINEST)
+    steps = [round(each * unit) for each in differences]
+    chances = numpy.ones(1)  # of each sum, from the least on, two steps apart
+    for step in filter(None, map(abs, steps)):
+        shifted = numpy.zeros(len(chances) + step)
+        shifted[: len(chances)] += chances / 2
+        shifted[step:] += chances / 2
+        chances = shifted
+    sums: numpy.ndarray = 2 * numpy.arange(len(chances)) - (len(chances) - 1)
+    return float(min(1.0, chances[abs(sums) >= abs(sum(steps))].sum()))
