@@ -13,6 +13,7 @@ from scipy.stats import permutation_test
 from statsmodels.stats.contingency_tables import mcnemar
 
 from lmr_author.cli.app import main
+from lmr_author.cli.judge import _samples as shown_samples
 from lmr_author.core.errors import UsageError
 from lmr_author.proof.evaluation.candidates.predictions import Prediction
 from lmr_author.proof.evaluation.candidates.results import CandidateResult, summary
@@ -65,6 +66,8 @@ def test_judge_and_analyze_say_the_same(tmp_path: Path) -> None:
     assert list(row.pass_at) == [1, 2, 3] and row.most == 6
     # 2 of 5 pass: 1 - C(3,2) / C(5,2) = 0.7; 1 of 3: 2 / 3.
     assert row.pass_at[2].share == pytest.approx((0.7 + 0 + 1 + 2 / 3) / 4)
+    assert shown_samples(row).startswith(f"m: pass@1 {row.share:.1%} (")
+    assert shown_samples(row).endswith("no larger k up to 6: a problem has 3 judged samples")
     assert row.to_json()["pass_at"]["2"]["share"] == round(row.pass_at[2].share, 4)
     assert (
         "No larger k for m: 4-D #1 has 3 judged samples, another problem 6."

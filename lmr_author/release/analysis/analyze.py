@@ -18,7 +18,7 @@ from lmr_author.proof.evaluation.candidates.results import in_words
 from lmr_author.release.analysis import systems, tables
 from lmr_author.release.analysis.figures import draw
 from lmr_author.release.analysis.grades import grade_of
-from lmr_author.release.analysis.observations import Observations, read
+from lmr_author.release.analysis.observations import Observation, Observations, read
 from lmr_author.release.analysis.pairs import comparisons
 from lmr_author.release.analysis.regression import Properties, properties, regression
 from lmr_author.release.analysis.tables import Cell, Problem, Table
@@ -66,34 +66,61 @@ def analyze(
         )
     if predictions is not None:
         observed = _add_grades(observed, tasks, predictions)
-    items = observed.items
-    ends = systems.read_cutoffs(cutoffs, {observation.model for observation in items})
-    problems = {observation.problem for observation in items}
+    ends = systems.read_cutoffs(cutoffs, {observation.model for observation in observed.items})
+    facts = _facts(observed.items, tasks)
+    is_extra_there = all(importlib.util.find_spec(name) for name in ("matplotlib", "statsmodels"))
+    made = _tables(observed.items, facts, ends, is_extra_there)
+    remarks = (*_remarks(observed, facts.problems), *(() if is_extra_there else (TABLES_ONLY,)))
+    _write(out, made, remarks, is_extra_there)
+    return Analysis(out, made, remarks)
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What is known of the problems.
+
+    Attributes:
+        dates: ``paper`` and ``commit`` → the year or day of each problem.
+    """
+
+    problems: set[Problem]
+    categories: dict[Problem, str]
+    measures: dict[Problem, Properties]
+    dates: dict[str, dict[Problem, str]]
+
+
+def _facts(items: Sequence[Observation], tasks: Sequence[Task]) -> _Facts:
+    """Return the facts of all problems that were given to models; a category that the results name comes first."""
     categories = {observation.problem: observation.category for observation in items if observation.category}
-    measures: dict[Problem, Properties] = {}
-    dates: dict[str, dict[Problem, str]] = {"paper": {}, "commit": {}}
+    facts = _Facts({each.problem for each in items}, categories, {}, {"paper": {}, "commit": {}})
     for task in tasks:
         info, commit = task.load(), provenance.load(task).repository.commit_date
         for implementation in info.implementations:
             problem = task.name, implementation.index
-            problems.add(problem)
-            categories.setdefault(problem, implementation.category)
-            dates["paper"][problem] = str(info.year or "")
-            dates["commit"][problem] = commit[:10]
+            facts.problems.add(problem)
+            facts.categories.setdefault(problem, implementation.category)
+            facts.dates["paper"][problem] = str(info.year or "")
+            facts.dates["commit"][problem] = commit[:10]
             if measured := properties(task, info, implementation):
-                measures[problem] = measured
-    is_extra_there = all(importlib.util.find_spec(name) for name in ("matplotlib", "statsmodels"))
-    made = (
+                facts.measures[problem] = measured
+    return facts
+
+
+def _tables(
+    items: Sequence[Observation], facts: _Facts, cutoffs: Mapping[str, str], is_extra_there: bool
+) -> tuple[Table, ...]:
+    problems, categories = facts.problems, facts.categories
+    return (
         tables.main_results(items, problems),
         systems.matrix(items, problems, categories),
         *([comparisons(items)] if is_extra_there else []),
         systems.pass_at_k(items, problems),
         systems.usage(items),
         systems.by_category(items, problems, categories),
-        systems.by_year(items, problems, dates, ends),
+        systems.by_year(items, problems, facts.dates, cutoffs),
         tables.unjudged(items),
         tables.by_input(items, problems),
-        *([regression(items, measures)] if is_extra_there else []),
+        *([regression(items, facts.measures)] if is_extra_there else []),
         tables.binary(items),
         tables.by_category(items, problems, categories),
         tables.action_shares(items),
@@ -101,9 +128,6 @@ def analyze(
         tables.error_classes(items),
         tables.agreements(items),
     )
-    remarks = (*_remarks(observed, problems), *(() if is_extra_there else (TABLES_ONLY,)))
-    _write(out, made, remarks, is_extra_there)
-    return Analysis(out, made, remarks)
 
 
 def _write(out: Path, made: Sequence[Table], remarks: Sequence[str], can_draw: bool) -> None:
