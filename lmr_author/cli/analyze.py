@@ -27,6 +27,10 @@ def analyze(
             metavar="ANNOTATOR=LOWEST", help="LMR-Bench's results: who counts grades from 0, as in ada=0."
         ),
     ] = None,
+    cutoff: Annotated[
+        list[str] | None,
+        Option(metavar="MODEL=YYYY-MM", help="Last month of a model's training data, as in gpt-4o=2023-10."),
+    ] = None,
 ) -> int:
     """Make the tables and figures of LMR-Bench's paper from models' results."""
     from lmr_author.cli import ui
@@ -40,7 +44,7 @@ def analyze(
         if not name or lowest not in ("0", "1"):
             raise UsageError(f"--scale {text!r} is no annotator with a lowest grade", "as in --scale ada=0")
         scales[name] = int(lowest)
-    done = run(results, out, Task.find_all(tasks) if tasks else (), predictions, scales)
+    done = run(results, out, Task.find_all(tasks) if tasks else (), predictions, scales, cutoff or ())
     for remark in done.remarks:
         ui.say(remark, indent=2)
     ui.say(f"wrote {len(done.tables)} tables to {done.folder}: open results.html in a browser")

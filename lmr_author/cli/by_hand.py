@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,13 +11,26 @@ from typing import TYPE_CHECKING
 
 from lmr_author.cli import ui
 from lmr_author.cli.agreement import agreement_line
+from lmr_author.cli.beside import show_beside
 from lmr_author.cli.options import Format
 from lmr_author.cli.review import ask_reviewer
 from lmr_author.core.errors import EXIT_CLEAN, UsageError
+from lmr_author.core.texts import counted, shortened
 
 if TYPE_CHECKING:
     from lmr_author.core.task import Task
     from lmr_author.release.review.score import Candidate
+
+
+MOST_OF_PAPER = 1500
+"""Characters of a section of the paper that are shown."""
+BY_RULE = {"completely-correct": "equal to the golden", "logically-incorrect": "no implementation"}
+
+
+MOST_OF_PAPER = 1500
+"""Characters of a section of the paper that are shown."""
+BY_RULE = {"completely-correct": "equal to the golden", "logically-incorrect": "without an implementation"}
+"""Why an answer has a grade that nobody was asked for."""
 
 
 class Grade(StrEnum):
@@ -85,7 +98,9 @@ def grade_by_hand(tasks: Sequence[Task], options: GradeOptions, output: Format) 
         scoring.score_all(left, name, read_answers(options.grades, "--grades"))
         left = scoring.waiting(tasks, predictions, name, options.model)
     elif asking and not options.show:
-        left = left[ask_each(left, name) :]
+        to_read = [candidate for candidate in left if not candidate.rule]
+        done = to_read[: ask_each(to_read, name)]
+        left = [candidate for candidate in left if candidate not in done]
     elif not options.show:
         raise UsageError("no grades given", "add --grades FILE, or --list, or run it in a terminal")
     _show_waiting(left, output, show=options.show)
@@ -115,9 +130,11 @@ def _no_file(answer: str) -> str:
 
 
 def _show_waiting(left: Sequence[Candidate], output: Format, *, show: bool) -> None:
+    to_read = [candidate for candidate in left if not candidate.rule]
+    by_rule = {candidate.name: candidate.rule for candidate in left if candidate.rule}
     if output is Format.json:
         entries = []
-        for candidate in left:
+        for candidate in to_read:
             entries.append(
                 {
                     "candidate": candidate.name,
@@ -127,47 +144,69 @@ def _show_waiting(left: Sequence[Candidate], output: Format, *, show: bool) -> N
                     "golden": candidate.golden,
                 }
             )
-        ui.print_json({"waiting": entries})
+        ui.print_json({"waiting": entries, "by_rule": by_rule})
         return
     if show:
-        for candidate in left:
+        for candidate in to_read:
             ui.say(f"{candidate.name}  {candidate.task.name}  {candidate.implementation.target}")
-    ui.say("1 answer waits for your grade" if len(left) == 1 else f"{len(left)} answers wait for your grade")
+    ui.say(
+        "1 answer waits for your grade"
+        if len(to_read) == 1
+        else f"{len(to_read)} answers wait for your grade"
+    )
+    for grade, number in Counter(by_rule.values()).items():
+        ui.say(f"not asked for: {counted(number, 'answer')} {BY_RULE[grade]} ({grade})")
 
 
 def ask_each(left: Sequence[Candidate], reviewer: str) -> int:
-    """Ask for one grade after the other, each stored at once; returns the number of grades."""
+    """Ask for one grade after the other, each stored at once; returns the number of answers that have one."""
     from lmr_author.release.review.score import score as store_grade
 
-    for number, candidate in enumerate(left, 1):
+    number, given = 0, dict[int, str]()
+    while number < len(left):
+        candidate = left[number]
         ui.say("")
-        ui.say(f"{number} of {len(left)}: {candidate.name}, {candidate.task.name}", tone="bold")
-        grade, reason = _ask(candidate, {"s": "stop"})
+        ui.say(f"{number + 1} of {len(left)}: {candidate.name}, {candidate.task.name}", tone="bold")
+        more = {"b": "back", "s": "stop"} if number else {"s": "stop"}
+        grade, reason = _ask(candidate, more, given.get(number, ""))
         if grade == "stop":
-            return number - 1
+            break
+        if grade == "back":
+            number -= 1
+            continue
         path = store_grade(candidate, reviewer, grade, reason)
         ui.say(f"{candidate.name}: {grade} (stored in {path})")
-    return len(left)
+        given[number] = f"{grade}, {reason}"
+        number += 1
+    return len(given)
 
 
-def _ask(candidate: Candidate, more: dict[str, str] | None = None) -> tuple[str, str]:
-    """Ask for a grade and its reason, below the candidate's difference from the golden.
+def _ask(candidate: Candidate, more: dict[str, str] | None = None, before: str = "") -> tuple[str, str]:
+    """Ask for a grade and its reason, below the paper's words and the answer beside the golden.
 
     Args:
         more: letters of other answers, which need no reason.
+        before: the grade that it has, with its reason.
     """
     from lmr_author.core.task.reviews import GRADES
+    from lmr_author.release.review.score import passages
 
     ui.say(str(candidate.implementation.target), tone="bold")
     ui.say(candidate.implementation.instruction, hang=0)
+    for place, text in passages(candidate):
+        ui.say(place, tone="bold cyan", indent=2)
+        ui.say(shortened(" ".join(text.split()), MOST_OF_PAPER), indent=4, hang=4)
     ui.say("")
-    golden, text = candidate.golden.splitlines(), candidate.text.splitlines()
-    ui.diff(difflib.unified_diff(golden, text, "golden", candidate.name, lineterm="", n=8))
+    show_beside(("golden", candidate.golden), (candidate.name, candidate.text))
     for name, meaning in GRADES.items():
         ui.say(f"{name}: {meaning}", indent=2)
+    if before:
+        ui.say(f"your grade so far: {before}", indent=2)
     letters = {"".join(word[0] for word in name.split("-")): name for name in GRADES}
-    chosen = ui.letter("How good is it?", {**letters, **(more or {})})
-    return chosen, ui.needed("Why?") if chosen in GRADES else ""
+    while (chosen := ui.letter("How good is it?", {**letters, **(more or {})})) in GRADES:
+        if (reason := ui.needed("Why? (b goes back)")).lower() != "b":
+            return chosen, reason
+    return chosen, ""
 
 
 def _results(tasks: Sequence[Task], predictions: Path | None, output: Format) -> None:

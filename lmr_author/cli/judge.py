@@ -174,6 +174,8 @@ def _judge(
 
 
 def _show_scored(scored: ScoredPredictions) -> None:
+    from lmr_author.proof.evaluation.candidates.results import ALL
+
     table: list[tuple[str, ...]] = [HEADER]
     for model, rows in groupby(scored.rows, key=lambda row: row.model):
         *categories, whole = rows
@@ -181,6 +183,9 @@ def _show_scored(scored: ScoredPredictions) -> None:
         if len(categories) > 1:
             table += [_cells(f"  {row.category}", row) for row in categories]
     ui.columns_of(table)
+    for row in scored.rows:
+        if row.category == ALL and row.most > 1:
+            ui.say(_samples(row), stderr=False)
     wrong = [result for result in scored.results if result.outcome.value not in ("passed", "unjudged")]
     for result in wrong[:REASONS]:
         text = f"{result.who}, {result.task} {result.index}: {shortened(result.reason, 160)}"
@@ -216,6 +221,16 @@ def _show_unjudged(results: Sequence[CandidateResult]) -> None:
     reasons = Counter(f"{result.task} {result.index}: {result.reason}" for result in results)
     for reason, number in reasons.most_common(REASONS):
         ui.say(f"unjudged ({number}): {shortened(reason, 300)}", stderr=False)
+
+
+def _samples(row: Row) -> str:
+    """Return pass@k of a model's repeated samples, and which k is left out because a problem has fewer."""
+    known = [
+        f"pass@{k} {rate.share:.1%} ({rate.low:.1%} to {rate.high:.1%})" for k, rate in row.pass_at.items()
+    ]
+    fewest = max(row.pass_at)
+    left_out = f"; no larger k up to {row.most}: a problem has {counted(fewest, 'judged sample')}"
+    return f"{row.model}: {', '.join(known)}{left_out if fewest < row.most else ''}"
 
 
 def _cells(name: str, row: Row) -> tuple[str, ...]:

@@ -138,7 +138,7 @@ def test_figures_are_drawn_and_the_same_twice(tmp_path: Path) -> None:
         ).read_bytes()
         assert (tmp_path / "one" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
     assert "wrong formula" in (tmp_path / "one" / "figure7-errors.svg").read_text()
-    assert (tmp_path / "one" / "results.html").read_text().count("data:image/png") == 4
+    assert (tmp_path / "one" / "results.html").read_text().count("data:image/png") == 5
 
 
 @pytest.mark.parametrize("absent", ["matplotlib", "statsmodels"])
@@ -247,7 +247,7 @@ def test_only_the_record_of_one_run_and_sample_is_a_repeat(tmp_path: Path) -> No
     write(tmp_path / "a.jsonl", lines)
     write(tmp_path / "b.jsonl", [{**lines[0], "judge": "CC"}, lines[1]])
     found = read([tmp_path])
-    assert [(one.run, one.judge) for one in found.items] == [("one", "CC"), ("two", "")]
+    assert [(one.run, dict(one.judges)) for one in found.items] == [("one", {"": "CC"}), ("two", {})]
     assert found.repeated == 1
 
 
@@ -278,10 +278,13 @@ def test_a_grade_for_one_of_two_runs_has_to_say_which(tmp_path: Path) -> None:
         read([grades, results])
     assert refused.value.hint == 'say which, as in {"run": "one"}'
     write(grades, [answer("1-A", "m", judge="LI", run="two")])
-    assert {one.run: one.judge for one in read([grades, results]).items} == {"one": "", "two": "LI"}
+    assert {one.run: dict(one.judges) for one in read([grades, results]).items} == {
+        "one": {},
+        "two": {"": "LI"},
+    }
     write(results, runs[:1])
     write(grades, [answer("1-A", "m", judge="LI")])
-    assert [(one.outcome, one.judge) for one in read([grades, results]).items] == [("passed", "LI")]
+    assert [(one.outcome, one.judges) for one in read([grades, results]).items] == [("passed", {"": "LI"})]
 
 
 def test_two_agents_with_one_model_are_two_rows(tmp_path: Path) -> None:

@@ -55,10 +55,12 @@ def results(tmp_path: Path) -> Path:
 def test_the_published_layout_is_read_as_it_is(results: Path, tmp_path: Path) -> None:
     found = {(one.task, one.index, one.setting): one for one in read([results], {"bo": 0}).items}
     first, second = found["1-Alpha", 1, "prompting"], found["1-Alpha", 2, "prompting"]
-    assert (first.outcome, first.judge, first.grades) == ("passed", "CC", {"ada": "CC", "bo": "CC"})
-    assert (second.outcome, second.judge, second.grades) == ("failed", "LI", {"ada": "LI", "bo": "LI"})
-    assert found["2-Beta", 1, "prompting"].judge == "unparsable"
-    assert found["1-Alpha", 1, "agent"].judge == "LC" and found["2-Beta", 1, "agent"].outcome == "failed"
+    assert (first.outcome, first.judges, first.grades) == ("passed", {"": "CC"}, {"ada": "CC", "bo": "CC"})
+    assert (second.outcome, second.judges, second.grades) == ("failed", {"": "LI"}, {"ada": "LI", "bo": "LI"})
+    assert found["2-Beta", 1, "prompting"].judges == {"": "unparsable"}
+    assert (
+        found["1-Alpha", 1, "agent"].judges == {"": "LC"} and found["2-Beta", 1, "agent"].outcome == "failed"
+    )
     out = analyze([results.parent], tmp_path / "out", scales={"bo": 0}).folder
     rows = {row["setting"]: row for row in table(out, "table2-results")}
     assert (rows["prompting"]["unit test %"], rows["agent"]["unit test %"]) == ("66.7", "33.3")

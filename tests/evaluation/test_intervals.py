@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+from itertools import combinations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmr_author.proof.evaluation.candidates.intervals import PassRate, pass_rate, wilson
+from lmr_author.proof.evaluation.candidates.intervals import PassRate, pass_at, pass_rate, wilson
 
 
 def ends(rate: PassRate) -> tuple[float, float]:
@@ -40,6 +41,21 @@ def test_problems_of_equal_rates_have_an_interval() -> None:
     assert ends(pass_rate([[True] * 9] * 4)) == pytest.approx(wilson(1, 4)), "no more than four problems"
     assert pass_rate([[True, False]]).low > 0, "a single problem"
     assert pass_rate([]) == PassRate(0.0, 0.0, 1.0)
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=6), st.integers(1, 6))
+def test_pass_at_k_is_the_share_of_all_draws_of_k(samples: list[bool], k: int) -> None:
+    if k <= len(samples):
+        draws = [any(draw) for draw in combinations(samples, k)]
+        assert pass_rate([samples], k).share == pytest.approx(sum(draws) / len(draws))
+
+
+def test_pass_at_k_ends_where_a_problem_has_too_few_samples() -> None:
+    rates = pass_at([[True, False, False], [False] * 12, []])
+    assert list(rates) == [1, 2, 3], "a problem without samples has failed, whatever k is"
+    assert [rate.share for rate in rates.values()] == pytest.approx([1 / 9, 2 / 9, 1 / 3])
+    assert ends(rates[1]) == ends(pass_rate([[True, False, False], [False] * 12, []]))
+    assert list(pass_at([[True] * 12])) == [1, 2, 5, 10, 12] and pass_at([]) == {}
 
 
 def test_problems_with_more_samples_do_not_count_more() -> None:

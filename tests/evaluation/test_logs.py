@@ -11,6 +11,7 @@ import pytest
 
 from lmr_author.core.task import Task
 from lmr_author.proof.evaluation.candidates import logs, predictions
+from lmr_author.release.analysis.observations import Usage
 from lmr_author.release.analysis.observations import read as observe
 from lmr_author.release.review.score import waiting
 from tests.cli.program import lmr_forked, validate_with
@@ -101,6 +102,15 @@ def test_whose_failure_a_trial_is(
     assert (answer.get("outcome", ""), answer.get("error", "")) == (outcome, error)
     assert ("code" in answer) is is_answered
     assert (answer["model"], answer["agent"]) == ("m", "terminus-2")
+
+
+def test_a_trial_says_what_it_took(tmp_path: Path) -> None:
+    phase = {"agent_execution": {"started_at": STARTED, "finished_at": LATER}}
+    took = {"n_input_tokens": 900, "n_cache_tokens": 100, "n_output_tokens": 30, "cost_usd": 0.02}
+    for name, fields in (("a", {**phase, "agent_result": took}), ("b", {"agent_result": None})):
+        trial(tmp_path / "job", name, "x", **PASSES, **fields)
+    measured, unknown = (one.usage for one in observe([tmp_path / "job"]).items)
+    assert measured == Usage(tokens_in=900, tokens_out=30, cost=0.02, seconds=120) and unknown == Usage()
 
 
 @pytest.mark.bwrap

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from inspect_ai._util.error import PrerequisiteError
-from inspect_ai.log import read_eval_log
+from inspect_ai.log import read_eval_log, write_eval_log
+from inspect_ai.scorer import Score
 
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Task
@@ -86,6 +87,18 @@ def test_golden_wrong_and_broken_answers(softplus: Task, mean: Task, tmp_path: P
     assert (row["setting"], row["problems"], row["unit test %"]) == ("prompting", "3", "33.3")
     assert row["golden repeated %"] == "33.3"
     assert (row["judge CC %"], row["judge LI %"], row["judge unparsable"]) == ("33.3", "33.3", "1")
+    [took] = csv.DictReader((out / "usage.csv").read_text().splitlines())
+    assert (took["tokens in"], took["tokens out"]) == ("30", "30"), "ten of each answer, none of the grader's"
+    assert float(took["seconds"]) > 0 and took["cost $"] == ""
+
+    # As `inspect score --action append` with another grader names its scores.
+    for sample in log.samples or []:
+        about = {"grader": "other", "prompt": "paper@0123456789ab"}
+        (sample.scores or {})["judge1"] = Score(value="LC", metadata=about)
+    write_eval_log(log, log.location)
+    judges = {one.task: one.judges for one in observe([logs]).items}
+    assert judges["8-Mean"] == {"grader": "LI", "other (paper)": "LC"}
+    assert judges["9-Third"] == {"grader": "unparsable", "other (paper)": "LC"}
 
 
 def test_a_golden_that_fails_is_no_wrong_answer_and_a_log_is_scored_again(

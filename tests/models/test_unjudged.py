@@ -97,7 +97,7 @@ def test_a_grader_that_fails_leaves_the_verdict(tasks: list[Task], tmp_path: Pat
     score = (samples(evaluated(tmp_path, grader))["1-One/1"].scores or {})["judge"]
     assert score.reason == "scoring_failed" and (score.metadata or {})["error"] == "APIConnectionError"
     (first, *_) = observe([tmp_path / "logs"]).items
-    assert (first.task, first.outcome, first.judge) == ("1-One", "passed", "")
+    assert (first.task, first.outcome, first.judges) == ("1-One", "passed", {})
 
 
 def test_an_eval_that_is_run_again_is_more_samples_and_a_retry_is_not(

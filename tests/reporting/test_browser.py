@@ -13,6 +13,7 @@ import pytest
 
 from lmr_author.authoring.new_task.fields import set_fields
 from lmr_author.core.task import Task
+from lmr_author.release.analysis.analyze import analyze
 from lmr_author.release.reporting.report import report
 from lmr_author.release.review.checklist import HUMAN
 from tests import example
@@ -84,7 +85,25 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     recording.write_text(json.dumps(data), "utf-8")
     set_fields(Task(finished), {"ledger": LEDGER})
     places = {"task": several / "1-Loss", "finished": finished, "folder": several}
-    return {name: written(place, folder / name) for name, place in places.items()}
+    return {
+        **{name: written(place, folder / name) for name, place in places.items()},
+        "results": analyzed(folder),
+    }
+
+
+def analyzed(folder: Path) -> Path:
+    """The page of an analysis: two models, five samples of the one, every state of the matrix."""
+    outcomes = {"a": ["passed", "failed", "passed"], "b": ["unjudged"], "c": ["failed"]}
+    lines = [
+        {"task": f"1-{name}", "model": model, "sample": number, "run": "r", "outcome": outcome, "error": "E",
+         "judges": {"one": "CC", "two": "LI"}, "actions": {"run": 2}, "usage": {"tokens_in": 7, "seconds": 1.5}}
+        for model, names in (("big", "abc"), ("small", "ac"))
+        for name in names
+        for number, outcome in enumerate(outcomes[name], 1)
+    ]  # fmt: skip
+    results = folder / "results.jsonl"
+    results.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return analyze([results], folder / "results").folder / "results.html"
 
 
 def written(place: Path, folder: Path) -> Path:
@@ -104,6 +123,19 @@ def opened(browser: playwright.Browser, file: Path, **how: object) -> Seen:
     return seen
 
 
+def test_results_load_nothing_and_lead_to_the_answers(
+    browser: playwright.Browser, pages: dict[str, Path]
+) -> None:
+    seen = opened(browser, pages["results"])
+    assert seen.page.locator("#matrix ~ .scroll tbody .badge").all_inner_texts() == [
+        "2 of 3 solved", "2 of 3 solved", "unjudged", "missing", "failed", "failed"
+    ]  # fmt: skip
+    assert seen.said == []
+    assert [url for url in seen.loaded if not url.startswith(("file:", "data:"))] == []
+    seen.page.get_by_role("link", name="answer: failed").first.click()
+    assert seen.page.url.endswith("/results.jsonl")
+
+
 def test_a_task_is_drawn_and_loads_nothing(browser: playwright.Browser, pages: dict[str, Path]) -> None:
     seen = opened(browser, pages["task"])
     assert seen.page.locator("h1").is_visible()
@@ -115,7 +147,7 @@ def test_a_task_is_drawn_and_loads_nothing(browser: playwright.Browser, pages: d
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
-@pytest.mark.parametrize("which", ["task", "finished", "folder"])
+@pytest.mark.parametrize("which", ["task", "finished", "folder", "results"])
 def test_axe_finds_nothing(
     browser: playwright.Browser, pages: dict[str, Path], colours: str, which: str
 ) -> None:
@@ -244,7 +276,7 @@ def test_the_list_is_used_by_keyboard(browser: playwright.Browser, pages: dict[s
     assert seen.said == []
 
 
-@pytest.mark.parametrize("which", ["task", "finished", "folder"])
+@pytest.mark.parametrize("which", ["task", "finished", "folder", "results"])
 def test_a_telephone_shows_it_without_scrolling_sideways(
     browser: playwright.Browser, pages: dict[str, Path], which: str
 ) -> None:

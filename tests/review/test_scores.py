@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from prompt_toolkit.input import PipeInput
 
+from lmr_author.cli import ui
 from lmr_author.cli.app import main
+from lmr_author.cli.beside import show_beside
 from lmr_author.cli.by_hand import ask_each
 from lmr_author.core import files
 from lmr_author.core.code import Module, find
 from lmr_author.core.errors import UsageError
-from lmr_author.core.task import Target, Task
+from lmr_author.core.task import Target, Task, ledger
+from lmr_author.core.task.ledger import Ledger, LedgerEntry
 from lmr_author.release.review import score
 from tests import example as example_task
 from tests.cli.program import validate_with
@@ -120,7 +125,7 @@ def test_answers_of_models_are_graded_without_their_names(
     task: Task, predictions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first = listed(capsys, task, predictions, "ada")
-    assert len(first) == 3
+    assert len(first) == 2, "a refusal is no implementation, which needs no reader"
     assert not any(name in json.dumps(first) for name in ("gpt", "claude", "llama"))
     beside = next(one for one in first if one["text"].startswith("def pairwise_loss"))
     assert beside["golden"].startswith("def pairwise_loss"), "function beside function"
@@ -144,15 +149,19 @@ def test_answers_of_models_are_graded_without_their_names(
 
     found = shown(capsys, task, "--results", "--predictions", predictions)
     assert found["models"] == {
-        "claude": {"completely-correct": 1}, "gpt": {"completely-correct": 1}, "llama": {"disputed": 2}
-    }  # fmt: skip
-    assert len(found["disputes"]) == 2
+        "claude": {"completely-correct": 1},
+        "gpt": {"completely-correct": 1},
+        "llama": {"disputed": 1, "logically-incorrect": 1},
+    }
+    assert len(found["disputes"]) == 1
 
 
 def test_answers_of_one_model_only(task: Task, predictions: Path, capsys: pytest.CaptureFixture[str]) -> None:
     call = ("--predictions", predictions, "--reviewer", "ada", "--list")
     assert by_hand(task, *call, "--model", "llama") == 0
-    assert "2 answers wait" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert "1 answer waits" in shown
+    assert "not asked for: 1 answer without an implementation (logically-incorrect)" in shown
     assert by_hand(task, *call, "--model", "nobody") == 2
     assert "those of claude, gpt, llama" in capsys.readouterr().err
 
@@ -214,10 +223,77 @@ def test_at_a_terminal_each_grade_is_stored_before_the_next_is_asked(
 ) -> None:
     left = score.waiting([task], predictions, "ada", None)
     keys.send_text("lc\rclose\rs\r")
-    assert ask_each(left, "ada") == 1
+    assert ask_each([each for each in left if not each.rule], "ada") == 1
     (entry,) = files.read_json(task.scores_folder / "ada.json")["scores"]
     assert (entry["score"], entry["justification"]) == ("logically-correct", "close")
     assert len(score.waiting([task], predictions, "ada", None)) == 2
+
+
+def test_there_is_a_way_back(task: Task, predictions: Path, keys: PipeInput) -> None:
+    """From the reason to the grade, and from an answer to the one before, which is graded anew."""
+    left = [each for each in score.waiting([task], predictions, "ada", None) if not each.rule]
+    keys.send_text("li\rb\rlc\rclose\rb\rcc\rright after all\rlc\rnearly\r")
+    assert ask_each(left, "ada") == 2
+    stored = files.read_json(task.scores_folder / "ada.json")["scores"]
+    assert {one["candidate"]: one["justification"] for one in stored} == {
+        left[0].name: "right after all",
+        left[1].name: "nearly",
+    }
+
+
+def test_nobody_is_asked_for_what_equals_the_golden_or_is_no_implementation(
+    task: Task, tmp_path: Path
+) -> None:
+    golden = task.golden(task.load().implementations[0]).read_text()
+    path = tmp_path / "p.jsonl"
+    codes = (golden, golden.replace("\n    return", "\n    # the mean\n    return"), "x = 1", "", "I cannot.")
+    path.write_text(
+        "".join(json.dumps({"task": task.name, "model": "m", "code": code}) + "\n" for code in codes)
+    )
+    left = score.waiting([task], path, "ada", None)
+    (asked,) = (each for each in left if not each.rule)
+    assert "x = 1" in asked.text
+    assert Counter(each.rule for each in left if each.rule) == {
+        "completely-correct": 2,
+        "logically-incorrect": 2,
+    }
+    assert score.grades_of_predictions([task], path) == {}, "another answer of the model is not graded yet"
+    for person in ("ada", "bo"):
+        score.score(asked, person, "logically-correct", "no loss")
+    found = score.grades_of_predictions([task], path)
+    assert [found[key].get(score.BY_RULE, "") for key in sorted(found, key=lambda key: key.sample)] == [
+        "completely-correct", "completely-correct", "", "logically-incorrect", "logically-incorrect"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [80, 140])
+def test_an_answer_stands_beside_the_golden_where_there_is_room(
+    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(ui.console(), "width", width)
+    show_beside(
+        ("golden", "def f(x):\n    return x + 1\n"), ("answer", "def f(x):\n    y = x\n    return y\n")
+    )
+    lines = capsys.readouterr().err.rstrip().splitlines()
+    if width == 140:
+        assert [" ".join(line.split()) for line in lines] == [
+            "golden answer", "def f(x): def f(x):", "return x + 1 | y = x", "> return y",
+        ]  # fmt: skip
+    else:
+        assert lines == [
+            "golden", "  def f(x):", "|     return x + 1", "",
+            "answer", "  def f(x):", "|     y = x", ">     return y",
+        ]  # fmt: skip
+
+
+def test_the_papers_words_are_shown(task: Task, predictions: Path) -> None:
+    (one, *_) = score.waiting([task], predictions, "ada", None)
+    assert score.passages(one) == []
+    entry = LedgerEntry(
+        relation="implements", lines="3", quote="The loss of a pair", where="equation (1)", page=2
+    )
+    ledger.save(task, Ledger(entries=(entry, replace(entry, index=2))))
+    assert score.passages(one) == [("equation (1), page 2", "“The loss of a pair”")]
 
 
 def test_a_method_is_shown_beside_its_golden_without_indentation(tmp_path: Path) -> None:

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from urllib.parse import quote
 
 from lmr_author.core import files, quoting
 from lmr_author.core.errors import LmrError, UsageError
-from lmr_author.core.task import Task
+from lmr_author.core.task import Task, provenance
 from lmr_author.core.texts import counted
 from lmr_author.proof.evaluation.candidates.results import in_words
-from lmr_author.release.analysis import tables
+from lmr_author.release.analysis import systems, tables
 from lmr_author.release.analysis.figures import draw
-from lmr_author.release.analysis.observations import GRADES, Observations, read
-from lmr_author.release.analysis.regression import properties, regression
-from lmr_author.release.analysis.tables import Cell, Table
+from lmr_author.release.analysis.grades import grade_of
+from lmr_author.release.analysis.observations import Observation, Observations, read
+from lmr_author.release.analysis.pairs import comparisons
+from lmr_author.release.analysis.regression import Properties, properties, regression
+from lmr_author.release.analysis.tables import Cell, Problem, Table
 from lmr_author.release.reporting.page import render
 from lmr_author.release.review.score import grades_of_predictions
 
-TABLES_ONLY = "no regression and no pictures of the figures: they need `pip install 'lmr-author[analysis]'`"
+TABLES_ONLY = (
+    "no regression, no comparison of pairs and no pictures: they need `pip install 'lmr-author[analysis]'`"
+)
 
 
 @dataclass(frozen=True)
@@ -36,6 +43,7 @@ def analyze(
     tasks: Sequence[Task] = (),
     predictions: Path | None = None,
     scales: Mapping[str, int] | None = None,
+    cutoffs: Sequence[str] = (),
 ) -> Analysis:
     """Write all tables as CSV, Markdown and LaTeX, one HTML page, and the figures as SVG and PNG.
 
@@ -45,6 +53,7 @@ def analyze(
             regression needs their repositories.
         predictions: the graded answers; adds the grades that ``judge --by-hand`` stored in the tasks.
         scales: annotator → number of the lowest grade, where it is not 1 (published results).
+        cutoffs: end of models' training data, as ``MODEL=2023-10``.
 
     Raises UsageError: nothing to analyze; LmrError: results that contradict each other.
     """
@@ -57,32 +66,68 @@ def analyze(
         )
     if predictions is not None:
         observed = _add_grades(observed, tasks, predictions)
-    problems = {observation.problem for observation in observed.items}
-    measures, categories = {}, {}
-    for task in tasks:
-        info = task.load()
-        for implementation in info.implementations:
-            problem = task.name, implementation.index
-            problems.add(problem)
-            categories[problem] = implementation.category
-            if measured := properties(task, info, implementation):
-                measures[problem] = measured
+    ends = systems.read_cutoffs(cutoffs, {observation.model for observation in observed.items})
+    facts = _facts(observed.items, tasks)
     is_extra_there = all(importlib.util.find_spec(name) for name in ("matplotlib", "statsmodels"))
-    made = (
-        tables.main_results(observed.items, problems),
-        tables.unjudged(observed.items),
-        tables.by_input(observed.items, problems),
-        *([regression(observed.items, measures)] if is_extra_there else []),
-        tables.binary(observed.items),
-        tables.by_category(observed.items, problems, categories),
-        tables.action_shares(observed.items),
-        tables.action_counts(observed.items),
-        tables.error_classes(observed.items),
-        tables.agreements(observed.items),
-    )
-    remarks = (*_remarks(observed, problems), *(() if is_extra_there else (TABLES_ONLY,)))
+    made = _tables(observed.items, facts, ends, is_extra_there)
+    remarks = (*_remarks(observed, facts.problems), *(() if is_extra_there else (TABLES_ONLY,)))
     _write(out, made, remarks, is_extra_there)
     return Analysis(out, made, remarks)
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What is known of the problems.
+
+    Attributes:
+        dates: ``paper`` and ``commit`` → the year or day of each problem.
+    """
+
+    problems: set[Problem]
+    categories: dict[Problem, str]
+    measures: dict[Problem, Properties]
+    dates: dict[str, dict[Problem, str]]
+
+
+def _facts(items: Sequence[Observation], tasks: Sequence[Task]) -> _Facts:
+    """Return the facts of all problems that were given to models; a category that the results name comes first."""
+    categories = {observation.problem: observation.category for observation in items if observation.category}
+    facts = _Facts({each.problem for each in items}, categories, {}, {"paper": {}, "commit": {}})
+    for task in tasks:
+        info, commit = task.load(), provenance.load(task).repository.commit_date
+        for implementation in info.implementations:
+            problem = task.name, implementation.index
+            facts.problems.add(problem)
+            facts.categories.setdefault(problem, implementation.category)
+            facts.dates["paper"][problem] = str(info.year or "")
+            facts.dates["commit"][problem] = commit[:10]
+            if measured := properties(task, info, implementation):
+                facts.measures[problem] = measured
+    return facts
+
+
+def _tables(
+    items: Sequence[Observation], facts: _Facts, cutoffs: Mapping[str, str], is_extra_there: bool
+) -> tuple[Table, ...]:
+    problems, categories = facts.problems, facts.categories
+    return (
+        tables.main_results(items, problems),
+        systems.matrix(items, problems, categories),
+        *([comparisons(items)] if is_extra_there else []),
+        systems.pass_at_k(items, problems),
+        systems.usage(items),
+        systems.by_category(items, problems, categories),
+        systems.by_year(items, problems, facts.dates, cutoffs),
+        tables.unjudged(items),
+        tables.by_input(items, problems),
+        *([regression(items, facts.measures)] if is_extra_there else []),
+        tables.binary(items),
+        tables.by_category(items, problems, categories),
+        tables.action_shares(items),
+        tables.action_counts(items),
+        tables.error_classes(items),
+        tables.agreements(items),
+    )
 
 
 def _write(out: Path, made: Sequence[Table], remarks: Sequence[str], can_draw: bool) -> None:
@@ -95,20 +140,28 @@ def _write(out: Path, made: Sequence[Table], remarks: Sequence[str], can_draw: b
                 pictures[table.name] = picture.read_bytes()
         lines = ["# Results", "", *(f"- {remark}" for remark in remarks), "", *map(as_markdown, made)]
         files.write_text(staging / "results.md", "\n".join(lines))
-        page = render("analysis.html.j2", {"tables": made, "remarks": remarks, "pictures": pictures})
+        page = render(
+            "analysis.html.j2",
+            {"tables": made, "remarks": remarks, "pictures": pictures, "address": partial(_address, out)},
+        )
         files.write_bytes(staging / "results.html", page.encode("utf-8", "replace"))
+
+
+def _address(out: Path, source: str) -> str:
+    """Return the link from the page to a file with an answer: both may be moved together."""
+    return quote(os.fsencode(Path(os.path.relpath(source, out.resolve())).as_posix()))
 
 
 def _add_grades(observed: Observations, tasks: Sequence[Task], predictions: Path) -> Observations:
     stored = grades_of_predictions(tasks, predictions)
     graded = []
     for observation in observed.items:
-        grades = {person: GRADES[grade] for person, grade in stored.get(observation.key, {}).items()}
+        grades = {person: grade_of(grade) for person, grade in stored.get(observation.key, {}).items()}
         graded.append(replace(observation, grades={**observation.grades, **grades}))
     return replace(observed, items=tuple(graded))
 
 
-def _remarks(observed: Observations, problems: set[tuple[str, int]]) -> tuple[str, ...]:
+def _remarks(observed: Observations, problems: set[Problem]) -> tuple[str, ...]:
     models = {observation.model for observation in observed.items}
     answers = counted(len(observed.items), "answer")
     remarks = [f"{answers} of {counted(len(models), 'model')} to {counted(len(problems), 'problem')}"]
@@ -119,7 +172,7 @@ def _remarks(observed: Observations, problems: set[tuple[str, int]]) -> tuple[st
         remarks.append(f"{where} was cut off and is left out: {again}")
     if untested := sum(not observation.outcome for observation in observed.items):
         remarks.append(f"{counted(untested, 'answer')} without a unit-test result")
-    remarks += filter(None, [in_words(tables.accuracy(observed.items, ()).unjudged)])
+    remarks += filter(None, [in_words(tables.causes(observed.items))])
     return tuple(remarks)
 
 
@@ -129,9 +182,12 @@ def as_csv(table: Table) -> str:
 
 def as_markdown(table: Table) -> str:
     rows = [[quoting.markdown(_shown(cell)) for cell in row] for row in table.rows]
-    lines = [f"## {table.title}", "", *([table.note, ""] if table.note else [])]
+    lines = [f"## {table.title}", "", *([quoting.markdown(table.note), ""] if table.note else [])]
     if rows:
-        lines += [f"| {' | '.join(table.columns)} |", "|" + "---|" * len(table.columns)]
+        lines += [
+            f"| {' | '.join(map(quoting.markdown, table.columns))} |",
+            "|" + "---|" * len(table.columns),
+        ]
         lines += [f"| {' | '.join(row)} |" for row in rows]
     else:
         lines.append("No data.")

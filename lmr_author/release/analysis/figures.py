@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lmr_author.core.texts import shortened
 from lmr_author.release.analysis.tables import Table
 
 COLOURS = ("#2a6f97", "#c8553d", "#588157", "#9c6644", "#6d597a", "#8d99ae")
@@ -43,19 +44,23 @@ def panels(table: Table) -> list[Panel]:
     at = {column: number for number, column in enumerate(table.columns)}
     sorted_rows: dict[str, list[tuple[Any, ...]]] = {}
     for row in table.rows:
-        title = ", ".join(str(cell) for cell in row[: at[bars.label]] if cell)
+        title = ", ".join(_text(cell) for cell in row[: at[bars.label]] if cell)
         sorted_rows.setdefault(title, []).append(row)
     made = []
     for title, rows in sorted_rows.items():
-        labels = tuple(dict.fromkeys(str(row[at[bars.label]]) for row in rows))
+        labels = tuple(dict.fromkeys(_text(row[at[bars.label]]) for row in rows))
         series: dict[str, list[float]] = {}
         for row in rows:
             for column in bars.values:
-                name = str(row[at[bars.by]]) if bars.by else column
+                name = _text(row[at[bars.by]]) if bars.by else column
                 values = series.setdefault(name, [0.0] * len(labels))
-                values[labels.index(str(row[at[bars.label]]))] = float(row[at[column]] or 0)
+                values[labels.index(_text(row[at[bars.label]]))] = float(row[at[column]] or 0)
         made.append(Panel(title, labels, series, bars.axis))
     return made
+
+
+def _text(cell: Any) -> str:
+    return shortened(str(cell).encode("utf-8", "replace").decode("utf-8"), 80)
 
 
 def draw(table: Table, folder: Path) -> Path | None:

@@ -28,18 +28,20 @@ from lmr_author.proof.evaluation.candidates.predictions import Key
 from lmr_author.proof.evaluation.candidates.results import JsonLines
 from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.release.analysis import published
+from lmr_author.release.analysis.grades import UNPARSABLE, grade_of
 from lmr_author.release.analysis.model_input import ModelInput
 
 UNJUDGED = Outcome.UNJUDGED.value
-GRADES = {
-    "completely-correct": "CC",
-    "logically-correct": "LC",
-    "logically-incorrect": "LI",
-    "cc": "CC",
-    "lc": "LC",
-    "li": "LI",
-}
-"""Spellings of the paper's grades (appendix C): completely correct, logically correct, logically incorrect."""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What an answer took: tokens, US dollars, seconds; None where it is not known."""
+
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost: float | None = None
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -55,11 +57,13 @@ class Observation:
         input: what the model was given, as :class:`~.model_input.ModelInput` names it; "" when unknown.
         outcome: outcome of the unit test as in ``results.jsonl``; "" without one.
         error: name of the failure because of which the outcome is ``unjudged``.
-        judge: grade of the model that judges: CC, LC, LI; "" without one, "unparsable" for an unreadable answer.
+        judges: grades by the name of the model that judges, "" where that is not known: CC, LC, LI, or "unparsable".
         grades: people's grades, by person.
         error_class: class of the error that a person assigned.
         actions: number of an agent's actions by kind (edit, finish, message, read, run).
         golden_share: share of the golden that the answer repeats word for word, 0 to 1; None when not measured.
+        usage: what it took to make the answer.
+        source: path of the file that it is from.
     """
 
     task: str
@@ -73,11 +77,13 @@ class Observation:
     input: str = ""
     outcome: str = ""
     error: str = ""
-    judge: str = ""
+    judges: Mapping[str, str] = field(default_factory=dict)
     grades: Mapping[str, str] = field(default_factory=dict)
     error_class: str = ""
     actions: Mapping[str, int] = field(default_factory=dict)
     golden_share: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
+    usage: Usage = Usage()
+    source: str = ""
 
     @property
     def key(self) -> Key:
@@ -122,7 +128,7 @@ def read(paths: Iterable[Path], scales: Mapping[str, int] | None = None) -> Obse
     answers, remarks, cut = _AnswerTable(), list[tuple[str, Observation]](), list[str]()
     for path in {each.resolve(): each for each in _files(paths)}.values():
         for where, data in _lines(path, cut, scales or {}):
-            new = _observation(data, where)
+            new = replace(_observation(data, where), source=str(path))
             if new.outcome or new.run or {"code", "model_patch"} & data.keys():
                 if not new.run:
                     new = answers.numbered(replace(new, run=logs.run_of(path)), "sample" in data)
@@ -205,14 +211,11 @@ def _lines(path: Path, cut: list[str], scales: Mapping[str, int]) -> Iterable[tu
 
 def _observation(data: Mapping[str, Any], where: str) -> Observation:
     """Convert a line; people's grades are ``grades: {person: grade}`` or ``grader`` and ``grade``."""
-    grades = data.get("grades") or {}
-    if not isinstance(grades, dict):
-        raise LmrError(f"{where}: grades is not an object", 'as in {"grades": {"ada": "LC"}}')
+    judges, people = _named(data, "judges", where), _named(data, "grades", where)
+    if data.get("judge"):
+        judges[""] = data["judge"]
     if "grader" in data:
-        grades = {**grades, str(data["grader"]): data.get("grade")}
-    judge = data.get("judge") or ""
-    if judge and judge != "unparsable":
-        judge = _grade(judge, where)
+        people[str(data["grader"])] = data.get("grade")
     model_input = str(data.get("input") or "")
     try:
         model_input = ModelInput.parse(model_input).name if model_input else ""
@@ -224,8 +227,8 @@ def _observation(data: Mapping[str, Any], where: str) -> Observation:
             fields[name] = value
     fields |= {
         "input": model_input,
-        "judge": judge,
-        "grades": {person: _grade(grade, where) for person, grade in grades.items()},
+        "judges": {name: _grade(grade, where, UNPARSABLE) for name, grade in judges.items()},
+        "grades": {person: _grade(grade, where) for person, grade in people.items()},
     }
     try:
         return msgspec.convert(fields, Observation, strict=False)
@@ -233,9 +236,16 @@ def _observation(data: Mapping[str, Any], where: str) -> Observation:
         raise LmrError(f"{where}: {error}", "see docs/analysis.md for the fields") from error
 
 
-def _grade(value: object, where: str) -> str:
-    if grade := GRADES.get(str(value).strip().lower()):
-        return grade
+def _named(data: Mapping[str, Any], field: str, where: str) -> dict[str, object]:
+    given = data.get(field) or {}
+    if not isinstance(given, dict):
+        raise LmrError(f"{where}: {field} is not an object", f'as in {{"{field}": {{"ada": "LC"}}}}')
+    return dict(given)
+
+
+def _grade(value: object, where: str, *others: str) -> str:
+    if grade := value if value in others else grade_of(value, alone=True):
+        return str(grade)
     raise LmrError(f"{where}: unknown grade {value!r}", "grades are CC, LC, LI")
 
 
@@ -244,17 +254,23 @@ def _merge(old: Observation, new: Observation) -> Observation:
     # A verdict that came later, as by `judge` on a log, stands in place of a failure to judge.
     known = [each for each in (old, new) if each.is_tested] or [each for each in (old, new) if each.outcome]
     changes: dict[str, Any] = {"error": known[0].error if known else ""}
-    for name in ("category", "outcome", "judge", "error_class"):
+    what = f"{old.task} #{old.index} by {old.model}"
+    for name in ("category", "outcome", "error_class"):
         values = dict.fromkeys(getattr(each, name) for each in (known if name == "outcome" else (old, new)))
         values.pop("", None)
         if len(values) > 1:
             first, second = values
-            raise ValueError(f"{name} of {old.task} #{old.index} by {old.model} is {first!r} and {second!r}")
+            raise ValueError(f"{name} of {what} is {first!r} and {second!r}")
         changes[name] = next(iter(values), "")
-    for person, grade in new.grades.items():
-        if old.grades.get(person, grade) != grade:
-            raise ValueError(f"{person} grades {old.task} #{old.index} by {old.model} twice, differently")
-    changes["grades"] = {**old.grades, **new.grades}
+    for name, someone in (("judges", "the judge"), ("grades", "somebody")):
+        before, after = getattr(old, name), getattr(new, name)
+        for who, grade in after.items():
+            if before.get(who, grade) != grade:
+                raise ValueError(f"{who or someone} grades {what} twice, differently")
+        changes[name] = {**before, **after}
     changes["actions"] = old.actions or new.actions
     changes["golden_share"] = new.golden_share if old.golden_share is None else old.golden_share
+    changes["usage"] = new.usage if old.usage == Usage() else old.usage
+    # The log has the answer itself.
+    changes["source"] = new.source if logs.is_log(Path(new.source)) else old.source
     return replace(old, **changes)

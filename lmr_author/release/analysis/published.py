@@ -9,6 +9,7 @@ from typing import Any
 
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
+from lmr_author.release.analysis.grades import CC, LC, LI, UNPARSABLE, read_grade
 
 UNIT_TESTS, JUDGES, PEOPLE = "unit_test_evaluation", "llm_as_a_judge_evaluation", "human_evaluation"
 SETTINGS = {
@@ -17,7 +18,7 @@ SETTINGS = {
     "OpenHands": "agent",
     "openhands_agent": "agent",
 }
-GRADES = ("LI", "LC", "CC")
+GRADES = (LI, LC, CC)
 SCALES = (0, 1)
 """What the lowest grade may be counted as."""
 
@@ -26,7 +27,6 @@ _VERDICT = re.compile(
 )
 _NO_LOG = re.compile(r"/(?P<task>\d+-[^/]+)/[^/]+/unit_test/logs is not")
 _ANALYSIS = re.compile(r"(?P<task>\d+-.+)_(?P<index>\d+)_analysis")
-_CATEGORY = re.compile(r"""["']category["']\s*:\s*["']?\s*<?([123])>?\s*["']?\s*[,}\n]""")
 
 Line = tuple[str, dict[str, Any]]
 
@@ -95,8 +95,7 @@ def _judges(folder: Path) -> Iterator[Line]:
     for results, system in _systems(folder):
         for path in sorted(results.glob("*_analysis.txt")):
             if match := _ANALYSIS.fullmatch(path.stem):
-                categories = set(_CATEGORY.findall(path.read_text("utf-8", errors="replace")))
-                grade = GRADES[int(categories.pop()) - 1] if len(categories) == 1 else "unparsable"
+                grade = read_grade(path.read_text("utf-8", errors="replace")) or UNPARSABLE
                 index = int(match["index"]) + 1
                 yield str(path), {**system, "task": match["task"], "index": index, "judge": grade}
 

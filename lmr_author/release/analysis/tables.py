@@ -7,20 +7,24 @@ test passes; a problem without a result counts as failed, an unjudged answer doe
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean
 
-from lmr_author.proof.evaluation.candidates.intervals import PassRate, pass_rate
+from lmr_author.proof.evaluation.candidates.intervals import pass_rate
+from lmr_author.release.analysis.grades import CC, GRADES, LI, UNPARSABLE
 from lmr_author.release.analysis.observations import UNJUDGED, Observation
 from lmr_author.release.review.agreement import agreement, majority
+from lmr_author.release.review.score import BY_RULE
 
+Problem = tuple[str, int]
 Group = tuple[str, str, str, str]
 Cell = str | int | float | None
 
-GRADES = CC, LC, LI = ("CC", "LC", "LI")
 GROUP = ("model", "agent", "setting", "input")
-"""Columns that name a group."""
+"""Columns that name a system: a model, and how it was asked."""
+MEASURED = ("problems", "unit test %", "low %", "high %", "missing", "unjudged")
+"""Columns of :func:`measured`."""
 
 
 @dataclass(frozen=True)
@@ -52,26 +56,6 @@ class Table:
     bars: Bars | None = None
 
 
-@dataclass(frozen=True)
-class Accuracy:
-    """Unit-test accuracy of a group, None without a verdict, and the counts behind it.
-
-    Attributes:
-        problems: all that count.
-        missing: those of them without an answer.
-        unjudged: name of a failure → number of answers that it left without a verdict.
-    """
-
-    rate: PassRate | None
-    problems: int
-    missing: int
-    unjudged: Mapping[str, int]
-
-    @property
-    def share(self) -> float | None:
-        return self.rate.share if self.rate else None
-
-
 def groups(observations: Iterable[Observation]) -> dict[Group, list[Observation]]:
     grouped: dict[Group, list[Observation]] = defaultdict(list)
     for observation in observations:
@@ -79,96 +63,126 @@ def groups(observations: Iterable[Observation]) -> dict[Group, list[Observation]
     return dict(sorted(grouped.items()))
 
 
-def accuracy(observations: Sequence[Observation], problems: Iterable[tuple[str, int]]) -> Accuracy:
-    """Measure unit-test accuracy over problems; a problem with unjudged answers only does not count."""
-    samples: dict[tuple[str, int], list[bool]] = defaultdict(list)
-    unjudged = [observation for observation in observations if observation.outcome == UNJUDGED]
+def name_of(group: Group) -> str:
+    return ", ".join(filter(None, group))
+
+
+def samples_of(observations: Iterable[Observation]) -> dict[Problem, list[bool]]:
+    """Return for each problem whether each judged sample passed."""
+    samples: dict[Problem, list[bool]] = defaultdict(list)
     for observation in observations:
         if observation.is_tested:
             samples[observation.problem].append(observation.outcome == "passed")
-    wanted = set(problems) - ({observation.problem for observation in unjudged} - samples.keys())
-    rate = pass_rate([samples.get(problem, [False]) for problem in sorted(wanted)]) if samples else None
-    causes = dict(Counter(observation.error for observation in unjudged).most_common())
-    return Accuracy(rate, len(wanted), len(wanted - samples.keys()), causes)
+    return samples
 
 
-def main_results(observations: Sequence[Observation], problems: set[tuple[str, int]]) -> Table:
-    """Return the paper's Table 2: unit test, judge and people, per model and setting."""
+def causes(observations: Iterable[Observation]) -> dict[str, int]:
+    """Return the number of unjudged answers by the failure's name, the most frequent first."""
+    return dict(Counter(each.error for each in observations if each.outcome == UNJUDGED).most_common())
+
+
+def counting(observations: Iterable[Observation], problems: Iterable[Problem]) -> dict[Problem, list[bool]]:
+    """Return the samples of each problem that counts: none for a missing one; without those only unjudged."""
+    observations = list(observations)
+    samples = samples_of(observations)
+    unjudged = {observation.problem for observation in observations if observation.outcome == UNJUDGED}
+    return {each: samples.get(each, []) for each in sorted(set(problems) - (unjudged - samples.keys()))}
+
+
+def measured(observations: Sequence[Observation], problems: Collection[Problem]) -> tuple[Cell, ...]:
+    """Measure a system's unit-test accuracy on problems; without a rate where it has no verdict at all."""
+    counted = counting(observations, problems)
+    of_them = [observation for observation in observations if observation.problem in problems]
+    has_rate = counted and any(observation.is_tested for observation in observations)
+    rate = pass_rate(list(counted.values())) if has_rate else None
+    shares = (rate.share, rate.low, rate.high) if rate else (None, None, None)
+    missing = sum(not samples for samples in counted.values())
+    return (len(counted), *map(percent, shares), missing, sum(causes(of_them).values()))
+
+
+def judges_of(observations: Iterable[Observation]) -> dict[str, str]:
+    """Return how columns call each judge, by its name: only where there are several are they told apart."""
+    names = sorted({name for observation in observations for name in observation.judges}) or [""]
+    return {name: f"judge {name}".strip() if len(names) > 1 else "judge" for name in names}
+
+
+def main_results(observations: Sequence[Observation], problems: set[Problem]) -> Table:
+    """Return the paper's Table 2: unit test, judges and people, per model and setting."""
+    judges = judges_of(observations)
     rows = []
     for group, answers in groups(observations).items():
-        measured = accuracy(answers, problems)
-        judged, people = _judged(answers), _graded(answers)
+        row: list[Cell] = [*group, *measured(answers, problems)]
+        for name in judges:
+            judged = _judged(answers, name)
+            row += [*_parts(judged, (*GRADES, UNPARSABLE)), judged[UNPARSABLE]]
+        people = _graded(answers)
+        row += [*_parts(people, (*GRADES, "disputed")), people["disputed"]]
         shares = [answer.golden_share for answer in answers if answer.golden_share is not None]
-        rows.append(
-            (
-                *group, measured.problems,
-                *interval(measured), measured.missing, sum(measured.unjudged.values()),
-                *_parts(judged, (*GRADES, "unparsable")), judged["unparsable"],
-                *_parts(people, (*GRADES, "disputed")), people["disputed"],
-                percent(mean(shares)) if shares else None,
-            )
-        )  # fmt: skip
-    columns = (*GROUP, "problems", "unit test %", "low %", "high %", "missing", "unjudged",
-               "judge CC %", "judge LC %", "judge LI %", "judge unparsable",
-               "people CC %", "people LC %", "people LI %", "people disputed", "golden repeated %")  # fmt: skip
+        rows.append((*row, percent(mean(shares)) if shares else None))
+    columns = [*GROUP, *MEASURED]
+    for label in judges.values():
+        columns += [*_percents(label), f"{label} unparsable"]
+    columns += [*_percents("people"), "people disputed", "golden repeated %"]
     note = (
         "Missing results count as failed; unjudged answers do not count. Several samples of a problem are averaged. "
         "Interval: 95 %, clustered by problem."
     )
-    return Table("table2-results", "Results by model and setting (Table 2)", columns, tuple(rows), note)
+    return Table(
+        "table2-results", "Results by model and setting (Table 2)", tuple(columns), tuple(rows), note
+    )
 
 
 def unjudged(observations: Sequence[Observation]) -> Table:
     """Return the answers that were not judged, by the failure of a provider, a client or a machine."""
     rows = []
     for group, answers in groups(observations).items():
-        rows += [(*group, name or "unknown", count) for name, count in accuracy(answers, ()).unjudged.items()]
+        rows += [(*group, name or "unknown", count) for name, count in causes(answers).items()]
     return Table("unjudged", "Unjudged answers", (*GROUP, "error", "answers"), tuple(rows))
 
 
-def by_input(observations: Sequence[Observation], problems: set[tuple[str, int]]) -> Table:
+def by_input(observations: Sequence[Observation], problems: set[Problem]) -> Table:
     """Return the paper's Table 3: unit-test accuracy and grades by the input that a model was given."""
+    judges = judges_of(observations)
     rows = []
     for group, answers in groups(observations).items():
         *_, model_input = group
         if model_input:
-            judged, people = _judged(answers), _graded(answers)
-            grades = [*_parts(judged, GRADES), *_parts(people, GRADES)]
-            rows.append((*group, percent(accuracy(answers, problems).share), *grades))
-    columns = (*GROUP, "unit test %", *(f"judge {grade} %" for grade in GRADES),
-               *(f"people {grade} %" for grade in GRADES))  # fmt: skip
-    return Table("table3-inputs", "Results by input (Table 3)", columns, tuple(rows))
+            counts = [*(_judged(answers, name) for name in judges), _graded(answers)]
+            grades = [share for each in counts for share in _parts(each, GRADES)]
+            rows.append((*group, measured(answers, problems)[1], *grades))
+    graders = [column for label in (*judges.values(), "people") for column in _percents(label)]
+    return Table(
+        "table3-inputs", "Results by input (Table 3)", (*GROUP, "unit test %", *graders), tuple(rows)
+    )
 
 
 def binary(observations: Sequence[Observation]) -> Table:
-    """Return the paper's Table 6: the judge's and people's grades as completely correct or not."""
+    """Return the paper's Table 6: the judges' and people's grades as completely correct or not."""
+    judges = judges_of(observations)
     rows = []
     for group, answers in groups(observations).items():
         row: list[Cell] = [*group]
-        for counts in (_judged(answers), _graded(answers)):
+        for counts in (*(_judged(answers, name) for name in judges), _graded(answers)):
             row += [sum(counts[grade] for grade in GRADES), _parts(counts, GRADES)[0]]
         rows.append(tuple(row))
-    columns = (*GROUP, "judged", "judge CC %", "graded", "people CC %")
-    return Table("table6-binary", "Completely correct or not (Table 6)", columns, tuple(rows))
+    columns = [*GROUP]
+    for label in judges.values():
+        columns += [label.replace("judge", "judged by", 1) if len(judges) > 1 else "judged", f"{label} CC %"]
+    return Table(
+        "table6-binary",
+        "Completely correct or not (Table 6)",
+        (*columns, "graded", "people CC %"),
+        tuple(rows),
+    )
 
 
 def by_category(
-    observations: Sequence[Observation],
-    problems: set[tuple[str, int]],
-    categories: Mapping[tuple[str, int], str] | None = None,
+    observations: Sequence[Observation], problems: Collection[Problem], categories: Mapping[Problem, str]
 ) -> Table:
-    """Return the paper's Figure 2: problems by category, with the accuracy of all models together.
-
-    Args:
-        categories: those of the tasks, where the results name none.
-    """
-    category = dict(categories or {})
-    for observation in observations:
-        if observation.category:
-            category[observation.problem] = observation.category
-    members: dict[str, set[tuple[str, int]]] = defaultdict(set)
+    """Return the paper's Figure 2: problems by category, with the accuracy of all models together."""
+    members: dict[str, set[Problem]] = defaultdict(set)
     for problem in problems:
-        members[category.get(problem) or "unknown"].add(problem)
+        members[categories.get(problem) or "unknown"].add(problem)
     rows = []
     for name, own in sorted(members.items(), key=lambda member: (-len(member[1]), member[0])):
         tested = [answer for answer in observations if answer.problem in own and answer.is_tested]
@@ -234,42 +248,45 @@ def error_classes(observations: Sequence[Observation]) -> Table:
 
 
 def agreements(observations: Sequence[Observation]) -> Table:
-    """Return agreement between people, of the judge with people, and of the judge with the unit tests."""
-    people: dict[str, dict[str, str]] = defaultdict(dict)
-    judge_and_people: dict[str, dict[str, str]] = {"judge": {}, "people": {}}
-    conflicts = 0
-    right = []
-    for observation in observations:
-        answer = str(observation.key)
-        for person, grade in observation.grades.items():
-            people[person][answer] = grade
-        judge, grade_of_most = observation.judge, majority(observation.grades)
-        if judge not in GRADES:
-            continue
-        if grade_of_most in GRADES:
-            judge_and_people["judge"][answer] = judge
-            judge_and_people["people"][answer] = grade_of_most
-            conflicts += {judge, grade_of_most} == {CC, LI}
-        if observation.is_tested:
-            right.append((judge == CC) == (observation.outcome == "passed"))
-    rows: list[tuple[Cell, ...]] = []
-    for name, judgements in (("people", people), ("judge and people", judge_and_people)):
-        agreed = agreement(judgements)
-        kappa = agreed.cohen if agreed.cohen is not None else agreed.fleiss
-        direct = conflicts if name != "people" else None
-        rows.append(
-            (name, agreed.judged, percent(agreed.percent), _round(kappa), _round(agreed.krippendorff), direct)
-        )
-    share = percent(mean(right)) if right else None
-    rows.append(("judge and unit test (CC = passed)", len(right), share, None, None, None))
+    """Return agreement between people, between judges, of each judge with people, and with the unit tests."""
+    judges = judges_of(observations)
+    people = _by_grader((answer, answer.grades) for answer in observations)
+    rows = [_agreement_row("people", people)]
+    if len(judges) > 1:
+        rows.append(_agreement_row("judges", _by_grader((answer, answer.judges) for answer in observations)))
+    for name, label in judges.items():
+        conflicts, pairs, right = 0, [], []
+        for observation in observations:
+            judge, of_most = observation.judges.get(name), majority(observation.grades)
+            if judge not in GRADES:
+                continue
+            if of_most in GRADES:
+                pairs.append((observation, {"judge": judge, "people": of_most}))
+                conflicts += {judge, of_most} == {CC, LI}
+            if observation.is_tested:
+                right.append((judge == CC) == (observation.outcome == "passed"))
+        rows.append((*_agreement_row(f"{label} and people", _by_grader(pairs))[:-1], conflicts))
+        share = percent(mean(right)) if right else None
+        rows.append((f"{label} and unit test (CC = passed)", len(right), share, None, None, None))
     columns = ("between", "answers", "agree %", "kappa", "Krippendorff's alpha", "CC against LI")
     note = "Kappa is Cohen's for two, Fleiss' for more. The people's grade is that of their majority."
     return Table("agreement", "Agreement", columns, tuple(rows), note)
 
 
-def interval(measured: Accuracy) -> tuple[Cell, Cell, Cell]:
-    rate = measured.rate
-    return (percent(rate.share), percent(rate.low), percent(rate.high)) if rate else (None, None, None)
+def _by_grader(graded: Iterable[tuple[Observation, Mapping[str, str]]]) -> dict[str, dict[str, str]]:
+    """Return each grader's grades by answer."""
+    by_grader: dict[str, dict[str, str]] = defaultdict(dict)
+    for observation, grades in graded:
+        for who, grade in grades.items():
+            if grade in GRADES and who != BY_RULE:
+                by_grader[who][str(observation.key)] = grade
+    return by_grader
+
+
+def _agreement_row(name: str, judgements: Mapping[str, Mapping[str, str]]) -> tuple[Cell, ...]:
+    agreed = agreement(judgements)
+    kappa = agreed.cohen if agreed.cohen is not None else agreed.fleiss
+    return name, agreed.judged, percent(agreed.percent), _round(kappa), _round(agreed.krippendorff), None
 
 
 def percent(share: float | None) -> float | None:
@@ -280,8 +297,12 @@ def _round(value: float | None) -> float | None:
     return None if value is None else round(value, 3)
 
 
-def _judged(answers: Sequence[Observation]) -> Counter[str]:
-    return Counter(answer.judge for answer in answers if answer.judge)
+def _percents(label: str) -> list[str]:
+    return [f"{label} {grade} %" for grade in GRADES]
+
+
+def _judged(answers: Sequence[Observation], judge: str) -> Counter[str]:
+    return Counter(answer.judges[judge] for answer in answers if judge in answer.judges)
 
 
 def _graded(answers: Sequence[Observation]) -> Counter[str]:

@@ -157,9 +157,10 @@ def _disagreements(path: Path, task: Task) -> dict[Key, AnswerKind]:
     outcomes, grades = dict[Key, str](), dict[Key, str]()
     for answer in observations.read([path]).items:
         outcomes[answer.key] = answer.outcome
-        grades[answer.key] = majority(answer.grades) if answer.grades else answer.judge
+        grades[answer.key] = majority(answer.grades or answer.judges)
     for key, opinions in score.grades_of_predictions([task], path).items():
-        grades[key] = majority(opinions)
+        if score.BY_RULE not in opinions:
+            grades[key] = majority(opinions)
     disagreements = {}
     for key, grade in grades.items():
         kind, outcome = AnswerKind.MISREADING, Outcome.FAILED

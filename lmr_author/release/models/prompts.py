@@ -14,8 +14,8 @@ from lmr_author.core.code import FunctionNode
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import UNIT_TEST, Implementation, Task, TaskInfo
 from lmr_author.core.task.reviews import GRADES
+from lmr_author.release.analysis.grades import grade_of
 from lmr_author.release.analysis.model_input import ModelInput
-from lmr_author.release.analysis.observations import GRADES as SHORT
 from lmr_author.release.export.output import render
 from lmr_author.release.review.score import Candidate
 from lmr_author.runtime.environment.versions import find_versions, in_words
@@ -133,7 +133,7 @@ def judging(info: TaskInfo, candidate: Candidate, prompt: str = "function") -> t
         answer=answer,
         # The answer cannot close a fence that it does not know.
         fence=f"=== {secrets.token_hex(8)} ===",
-        grades=[(SHORT[grade], grade.replace("-", " "), meaning) for grade, meaning in GRADES.items()],
+        grades=[(grade_of(grade), grade.replace("-", " "), meaning) for grade, meaning in GRADES.items()],
         meanings=GRADES,
     )
     return text, f"{prompt}@{files.sha256_bytes(resources.template(name).encode())[:12]}"

@@ -28,13 +28,11 @@ from lmr_author.proof.evaluation.candidates.run import judged
 from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions, TaskScorer
 from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.proof.leaks import statements
-from lmr_author.release.analysis.tables import CC, LC, LI
-from lmr_author.release.models.grades import read_grade
+from lmr_author.release.analysis.grades import GRADES, UNPARSABLE, read_grade
 from lmr_author.release.models.prompts import judging
 from lmr_author.release.review.score import answer
 from lmr_author.runtime.environment.where import LOCAL, Where
 
-UNPARSABLE = "unparsable"
 _TRIES = 2
 _AGAIN = "Your reply has no grade that can be read. End with one line: GRADE: CC, GRADE: LC or GRADE: LI."
 _LOG_LINES = 10
@@ -81,7 +79,7 @@ def unit_test(
     return score
 
 
-@scorer(metrics=[frequency(categories=[CC, LC, LI, UNPARSABLE])])
+@scorer(metrics=[frequency(categories=[*GRADES, UNPARSABLE])])
 def judge(tasks: str, prompt: str = "function", temperature: float = 0.0) -> Scorer:
     """Have the model of the role ``grader`` grade an answer: completely correct, logically correct or incorrect.
 

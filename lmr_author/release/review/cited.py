@@ -6,8 +6,12 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from lmr_author.authoring.suggesting.paper import PaperText
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
 from lmr_author.core.paper.parts import NamedPart, named_parts
 from lmr_author.core.paper.sections import Section, sections
+from lmr_author.core.task import Task, TaskInfo
 
 _HEAD_OF_ALGORITHM = re.compile(r"^\s*algorithm\s+(\d+)", re.I | re.M)
 _EQUATION_AT_END = re.compile(r"\((\d{1,3})\)[ \t]*$", re.M)
@@ -30,6 +34,14 @@ class Citation:
     elsewhere: tuple[tuple[str, Section], ...] = ()
     readable: bool = True
     pages: tuple[int, ...] = ()
+
+
+def paper_pages(task: Task, info: TaskInfo) -> Mapping[int, str]:
+    """Return the paper's text by page; nothing where it cannot be read, which `validate` names."""
+    try:
+        return PaperText.from_json(files.read_object_or_empty(task.paper_json(info))).pages
+    except LmrError:
+        return {}
 
 
 def cite(instruction: str, pages: Mapping[int, str]) -> Citation:

@@ -6,6 +6,7 @@ graded from a file of predictions, the models appear with the results, from that
 
 from __future__ import annotations
 
+import ast
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,17 +16,22 @@ from pathlib import Path
 from lmr_author.core import files, locks
 from lmr_author.core.code import Definition, Module, find, methods
 from lmr_author.core.errors import LmrError, UsageError
-from lmr_author.core.task import Implementation, Task
-from lmr_author.core.task.reviews import Grade, Grades, path_of_reviewer
+from lmr_author.core.task import Implementation, Task, ledger
+from lmr_author.core.task.reviews import GRADES, Grade, Grades, path_of_reviewer
 from lmr_author.proof.evaluation.candidates import predictions
 from lmr_author.proof.evaluation.candidates.fitting import FittedAnswer, Slot, fit
 from lmr_author.proof.evaluation.candidates.predictions import Key, Prediction
+from lmr_author.proof.evaluation.candidates.reply import Invalid
 from lmr_author.release.review.agreement import Agreement, agreement, majority
+from lmr_author.release.review.cited import cite, paper_pages
 from lmr_author.runtime.replay.staging import read_golden
 
+BEST, *_, WORST = GRADES
 NEEDED = 2
 """Number of people who grade a candidate before anybody sees the others' grades."""
 MOST_BYTES = 4 * 1024 * 1024
+BY_RULE = "rule"
+"""In place of a person, of a grade that nobody is asked for."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,7 @@ class Candidate:
         golden: the golden that it is compared with, in the same form.
         golden_sha256: digest of the golden file.
         whole: the goal file with the answer, and the golden file; empty for a candidate's own file.
+        rule: the grade that it has without being read: as it is no implementation, or equals the golden; else "".
     """
 
     task: Task
@@ -68,6 +75,7 @@ class Candidate:
     golden: str
     golden_sha256: str
     whole: tuple[str, str] = ("", "")
+    rule: str = ""
 
 
 def candidate(task: Task, path: Path, index: int | None) -> Candidate:
@@ -92,6 +100,8 @@ def candidate(task: Task, path: Path, index: int | None) -> Candidate:
 
 def waiting(tasks: Sequence[Task], source: Path, reviewer: str, model: str | None) -> list[Candidate]:
     """Return the predictions that this person has not graded, in an order that reveals nothing.
+
+    Those with a grade by rule are among them, and nobody needs to be asked for them.
 
     Args:
         source: predictions as ``judge --predictions`` takes them.
@@ -177,15 +187,23 @@ def scored(tasks: Sequence[Task], source: Path | None = None) -> GradeSummary:
 
 
 def grades_of_predictions(tasks: Sequence[Task], source: Path) -> dict[Key, dict[str, str]]:
-    """Return people's grades of predictions that enough people graded: person → grade by answer."""
+    """Return people's grades of predictions that enough people graded: person → grade by answer.
+
+    Once all other answers of a model are graded, those that nobody is asked for count with their grades by rule.
+    """
     judged, _ = _judgements(tasks)
-    grades = {}
+    grades, ruled, unfinished = dict[Key, dict[str, str]](), dict[Key, str](), set[str]()
     for task, prediction in _predictions(tasks, source):
         candidate = answer(task, prediction)
         key = _key(task, prediction.index, candidate.name, candidate.sha256)
         if key in judged:
             grades[prediction.key] = judged[key]
-    return grades
+        elif candidate.rule:
+            ruled[prediction.key] = candidate.rule
+        else:
+            unfinished.add(prediction.model)
+    by_rule = {key: {BY_RULE: grade} for key, grade in ruled.items() if key.model not in unfinished}
+    return {**grades, **by_rule}
 
 
 def _predictions(tasks: Sequence[Task], source: Path) -> list[tuple[Task, Prediction]]:
@@ -201,16 +219,37 @@ def answer(task: Task, prediction: Prediction) -> Candidate:
     digest = files.sha256_bytes(text.encode("utf-8", "replace"))
     # The same text (an empty one, say) may answer several tasks, and is graded for each.
     name = f"answer-{files.sha256_bytes(f'{task.name} {prediction.index} {digest}'.encode())[:8]}"
-    whole = text, golden.decode("utf-8", "replace")
+    whole, rule = (text, golden.decode("utf-8", "replace")), ""
     try:
         fitted = _fitted(task, prediction, masked)
         own, beside = Module.parse(fitted.data, masked.goal_file), Module.parse(golden, masked.golden_file)
-        shown = "\n\n\n".join([*fitted.added, _unindented(own, find(own, masked.target))])
-        compared = _unindented(beside, find(beside, masked.target))
+        written, right = find(own, masked.target), find(beside, masked.target)
+        shown = "\n\n\n".join([*fitted.added, _unindented(own, written)])
+        compared = _unindented(beside, right)
         whole = own.text, whole[1]
-    except LmrError:
+        if not fitted.added and _statements(written) == _statements(right):
+            rule = BEST
+    except LmrError as error:
         shown, compared = whole
-    return Candidate(task, name, digest, shown, masked, compared, files.sha256_bytes(golden), whole)
+        rule = WORST if isinstance(error, Invalid) else ""
+    return Candidate(task, name, digest, shown, masked, compared, files.sha256_bytes(golden), whole, rule)
+
+
+def passages(candidate: Candidate) -> list[tuple[str, str]]:
+    """Return the paper's words for a target, with their places: the ledger's, else the sections that are named."""
+    task, target = candidate.task, candidate.implementation
+    quoted = []
+    for entry in ledger.load(task).entries:
+        if entry.index == target.index and entry.quote:
+            place = ", ".join(filter(None, (entry.where, f"page {entry.page}" if entry.page else "")))
+            quoted.append((place or "the paper", f"“{entry.quote}”"))
+    cited = cite(target.instruction, paper_pages(task, task.load()))
+    return quoted or [(section.named, section.text) for section in cited.sections]
+
+
+def _statements(definition: Definition) -> list[str]:
+    """Return decorators and statements without docstring, comments and formatting."""
+    return [ast.unparse(node) for node in (*definition.node.decorator_list, *definition.statements)]
 
 
 def _fitted(task: Task, prediction: Prediction, masked: Implementation) -> FittedAnswer:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from lmr_author.authoring.masking.instruction import words_of
 from lmr_author.authoring.recording.compared import ComparedPart, compared_parts
-from lmr_author.authoring.suggesting.paper import FunctionWords, PaperText
-from lmr_author.core import code, files
+from lmr_author.authoring.suggesting.paper import FunctionWords
+from lmr_author.core import code
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import GateResult, Implementation, State, Task, challenge, equivalents
 from lmr_author.core.task import recording as recorded
@@ -19,7 +19,7 @@ from lmr_author.core.task.evaluation import MUTANTS_DIE, GateDetail
 from lmr_author.core.task.recording import Coverage, Recording
 from lmr_author.proof.contents import TaskContents
 from lmr_author.proof.targets import Pair, function_of, pair
-from lmr_author.release.review.cited import Citation, cite
+from lmr_author.release.review.cited import Citation, cite, paper_pages
 from lmr_author.release.review.evidence import CodeLine, LineMark
 from lmr_author.release.review.review_status import proof_of
 
@@ -81,10 +81,7 @@ class ReviewedTask:
 def read_task(task: Task) -> ReviewedTask:
     """Read a task for its review. Raises LmrError only when ``info.json`` cannot be read."""
     info, contents = task.load(), TaskContents(task)
-    try:
-        pages = PaperText.from_json(files.read_object_or_empty(task.paper_json(info))).pages
-    except LmrError:
-        pages = {}
+    pages = paper_pages(task, info)
     evaluation = proof_of(task)
     state = "none"
     if evaluation is not None:

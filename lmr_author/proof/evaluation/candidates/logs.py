@@ -1,8 +1,8 @@
 """Answers in the logs of engines: Inspect AI's ``.eval`` files, and the trials in Harbor's job folders.
 
 Each becomes an object with the keys of a line of predictions (``task``, ``index``, ``model``, ``agent``, ``run``,
-``sample``, ``code``) and of results (``category``, ``setting``, ``input``, ``outcome``, ``judge``, ``golden_share``,
-``actions``). So `judge` and `analyze` read a log as they read JSONL.
+``sample``, ``code``) and of results (``category``, ``setting``, ``input``, ``outcome``, ``judges``, ``golden_share``,
+``actions``, ``usage``). So `judge` and `analyze` read a log as they read JSONL.
 
 Where a provider, a client or a machine failed, ``outcome`` is ``unjudged``, ``error`` names the failure, and ``reason``
 says more; without ``code`` there is no answer that could be judged. Limits that a model or an agent reached, refusals
@@ -28,7 +28,8 @@ from lmr_author.proof.evaluation.verdict import Outcome
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalError, EvalLog, EvalSample
-    from inspect_ai.model import ModelOutput
+    from inspect_ai.model import ModelOutput, ModelUsage
+    from inspect_ai.scorer import Score
 
 ANSWER = "lmr_author:answer"
 """Key of a sample's store with the answer that an agent left; without it, the answer is the model's last message."""
@@ -140,15 +141,50 @@ def _read_sample(log: EvalLog, sample: EvalSample) -> Answer:
     else:
         answer["code"] = sample.store.get(ANSWER, sample.output.completion)
         answer["is_file"] = ANSWER in sample.store
-    if "judge" in scores:
-        grade = scores["judge"].value
-        answer["judge"] = grade if isinstance(grade, str) else ""
+    answer["judges"] = _grades_of_judges(scores)
+    answer["usage"] = _usage(sample)
     share = scores["golden_share"].value if "golden_share" in scores else None
     if isinstance(share, int | float) and math.isfinite(share):  # NaN where nothing was scored
         answer["golden_share"] = share
     if actions := _count_actions(sample):
         answer["actions"] = actions
     return answer
+
+
+def _grades_of_judges(scores: Mapping[str, Score]) -> dict[str, str]:
+    """Return the grade by judge: its model, and its prompt where that is not the usual one.
+
+    ``inspect score --action append`` names a second one's score ``judge1``.
+    """
+    grades: dict[str, str] = {}
+    for score_name, score in scores.items():
+        if not re.fullmatch(r"judge\d*", score_name) or not isinstance(score.value, str):
+            continue
+        about = score.metadata or {}
+        prompt = str(about.get("prompt", "")).partition("@")[0]
+        name = about.get("grader", "") + (f" ({prompt})" if prompt not in ("", "function") else "")
+        grades[f"{name} {score_name}" if name in grades else name] = score.value
+    return grades
+
+
+def _usage(sample: EvalSample) -> dict[str, float | None]:
+    """Return what a sample took, without the grader's tokens. Its time is without waits, and with its scoring."""
+    of_model = [*sample.model_usage.values()]
+    grader = sample.role_usage.get("grader")
+    usage: dict[str, float | None] = {"seconds": sample.working_time}
+    if of_model:
+        costs = [each.total_cost for each in of_model if each.total_cost is not None]
+        usage |= {
+            "tokens_in": sum(map(_tokens_in, of_model)) - (_tokens_in(grader) if grader else 0),
+            "tokens_out": sum(each.output_tokens for each in of_model)
+            - (grader.output_tokens if grader else 0),
+            "cost": sum(costs) - ((grader.total_cost or 0) if grader else 0) if costs else None,
+        }
+    return usage
+
+
+def _tokens_in(usage: ModelUsage) -> int:
+    return usage.input_tokens + (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
 
 
 def _failure(sample: EvalSample) -> tuple[str, str] | None:
@@ -199,6 +235,7 @@ def _read_trial(path: Path) -> Answer:
         agent = trial["agent_info"]
         model = (agent.get("model_info") or {}).get("name") or agent["name"]
         answer: Answer = {"model": model, "agent": agent["name"], **_verdict_of_trial(path, trial)}
+        answer["usage"] = _usage_of_trial(trial)
     except (TypeError, KeyError, ValueError, AttributeError) as error:
         raise LmrError(f"{path}: not the result of a Harbor trial", "name a folder of Harbor jobs") from error
     match = next(filter(None, map(_TASK_AND_INDEX.fullmatch, names)), None)
@@ -233,6 +270,18 @@ def _verdict_of_trial(path: Path, trial: Answer) -> Answer:
     if "reward" not in rewards:
         return code
     return {"outcome": (Outcome.PASSED if rewards["reward"] == 1 else Outcome.FAILED).value, **code}
+
+
+def _usage_of_trial(trial: Answer) -> dict[str, float | None]:
+    """Return what the agent took; cached tokens are among those that went in."""
+    took, phase = trial.get("agent_result") or {}, trial.get("agent_execution") or {}
+    started, finished = phase.get("started_at"), phase.get("finished_at")
+    return {
+        "tokens_in": took.get("n_input_tokens"),
+        "tokens_out": took.get("n_output_tokens"),
+        "cost": took.get("cost_usd"),
+        "seconds": (_time(finished) - _time(started)).total_seconds() if started and finished else None,
+    }
 
 
 def _time(text: str) -> datetime:

@@ -15,7 +15,7 @@ from lmr_author.core import files, locks
 from lmr_author.core.errors import LmrError
 from lmr_author.core.parsing import NotParsed, json_data
 from lmr_author.core.task.record import Record
-from lmr_author.proof.evaluation.candidates.intervals import pass_rate
+from lmr_author.proof.evaluation.candidates.intervals import PassRate, pass_at, pass_rate
 from lmr_author.proof.evaluation.candidates.predictions import Key, Prediction
 from lmr_author.proof.evaluation.verdict import CaseScore, Outcome
 
@@ -199,6 +199,8 @@ class Row:
         unjudged: name of a failure → number of candidates that could not be judged because of it.
         share: mean over problems of the share of samples that pass.
         low, high: its 95 % interval.
+        pass_at: k → pass@k, up to the judged samples that every problem has.
+        most: judged samples of the problem that has most.
     """
 
     model: str
@@ -214,10 +216,19 @@ class Row:
     share: float
     low: float
     high: float
+    pass_at: Mapping[int, PassRate]
+    most: int
 
     def to_json(self) -> dict[str, Any]:
-        rounded = {name: round(getattr(self, name), 4) for name in ("share", "low", "high")}
-        return {**asdict(self), **rounded}
+        return {
+            **asdict(self),
+            **_rounded(self),
+            "pass_at": {str(k): _rounded(rate) for k, rate in self.pass_at.items()},
+        }
+
+
+def _rounded(rate: Row | PassRate) -> dict[str, float]:
+    return {name: round(getattr(rate, name), 4) for name in ("share", "low", "high")}
 
 
 def summary(results: Iterable[CandidateResult]) -> list[Row]:
@@ -246,6 +257,8 @@ def _row(model: str, category: str, members: Sequence[CandidateResult]) -> Row:
         unjudged=dict(unjudged.most_common()),
         **verdicts,
         **asdict(pass_rate(samples.values())),
+        pass_at=pass_at(samples.values()),
+        most=max(map(len, samples.values()), default=0),
     )
 
 
