@@ -7,22 +7,29 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 _SEARCH, _MIDDLE, _END = (
-    re.compile(rf"[ \t]*{mark}") for mark in (r"<{5,9} ?SEARCH", r"={5,9}[ \t]*$", r">{5,9} ?REPLACE")
+    re.compile(rf"[ \t]*{mark}") for mark in (r"<{5,9} ?\w", r"={5,9}[ \t]*$", r">{5,9} ?\w")
 )
 _FILE = re.compile(r"\+\+\+ (?:b/)?(?P<path>[^\t]*)|\*\*\* (?:Update|Add|Delete) File: (?P<other>.*)")
 
 
 @dataclass(frozen=True)
 class Edit:
-    """Lines to search and what replaces them, in a file where one is named."""
+    """Lines to search and what replaces them, in a file where one is named.
+
+    Attributes:
+        line: behind which the lines are inserted, where nothing is searched.
+        is_file: they are the file from now on.
+    """
 
     search: list[str]
     replace: list[str]
     path: str = ""
+    line: int | None = None
+    is_file: bool = False
 
 
-def read_search(lines: Sequence[str], number: int) -> tuple[Edit, int] | None:
-    """Read a search/replace block that begins at a line; return it and the line behind it.
+def read_search(lines: Sequence[str], number: int, path: str) -> tuple[Edit, int] | None:
+    """Read a search/replace block, of a file where one is named above; return it and the line behind it.
 
     One without an end searches for its own mark, which no file has.
     """
@@ -35,7 +42,7 @@ def read_search(lines: Sequence[str], number: int) -> tuple[Edit, int] | None:
         if not middle and _MIDDLE.match(lines[end]):
             middle = end
         elif middle and _END.match(lines[end]):
-            return Edit(list(lines[number + 1 : middle]), list(lines[middle + 1 : end])), end + 1
+            return Edit(list(lines[number + 1 : middle]), list(lines[middle + 1 : end]), path), end + 1
     return Edit([lines[number]], []), number + 1
 
 
@@ -63,6 +70,8 @@ def read_hunk(lines: Sequence[str], number: int, path: str) -> tuple[Edit, int] 
 
 def find_places(edit: Edit, lines: Sequence[str]) -> list[int]:
     """Return where an edit fits into a text, perhaps with another indentation."""
+    if edit.line is not None:
+        return [edit.line] if edit.line <= len(lines) else []
     return _starts(lines, edit.search, str.rstrip) or _starts(lines, edit.search, str.strip)
 
 
@@ -76,6 +85,8 @@ def _starts(lines: Sequence[str], search: Sequence[str], strip: Callable[[str], 
 
 def replace(edit: Edit, lines: Sequence[str], start: int) -> list[str]:
     """Return a text with an edit, which takes the indentation of the lines that it replaces."""
+    if edit.line is not None:
+        return [*lines[:start], *edit.replace, *lines[start:]]
     end = start + len(edit.search)
     pairs = zip(edit.search, lines[start:end], strict=True)
     indents = [(_indent(line), _indent(found)) for line, found in pairs if line.strip()]

@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from lmr_author.core.code import Definition, Module, parse
+from lmr_author.core.code import Definition, Module, each, parse
 from lmr_author.core.errors import LmrError
 
 
@@ -24,15 +24,22 @@ class Block:
     Attributes:
         statements: those at its top level, without ``if True:``; an import statement for each name.
         is_whole: it was Python as it stood, and not picked out of other text.
+        path: of the file that it is, where the reply names one.
     """
 
     module: Module
     statements: tuple[ast.stmt, ...]
     is_whole: bool = True
+    path: str = ""
 
     @classmethod
     def of(cls, module: Module, *, is_whole: bool = True) -> Block:
         return cls(module, tuple(flat(module.tree.body)), is_whole)
+
+    @property
+    def names(self) -> set[str]:
+        """The names of variables in it."""
+        return {node.id for node in each(self.module.tree, ast.Name)}
 
     @property
     def functions(self) -> list[Definition]:

@@ -1,0 +1,143 @@
+"""What a reply is wrapped in: JSON of structured outputs, chats and tool calls, and tool calls in tags."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lmr_author.proof.evaluation.candidates.edits import Edit
+
+_PROSE = re.compile(
+    r"(?:.*_)?(?:think|thinking|thoughts?|reasoning|explanations?|rationale|analysis|notes?|comments?|descriptions?"
+    r"|summary|plan|usage|examples?|tests?|drafts?|scratchpad|signature|outputs|query|prompt|instructions?)(?:_.*)?",
+    re.IGNORECASE,
+)
+"""Keys of what is said about the code."""
+_CODE = frozenset({"code", "answer", "implementation", "solution", "content", "body", "source", "arguments"})
+"""Keys whose text is code though it has one line."""
+_PATH_KEYS = ("path", "file_path", "filepath", "filename", "file_name", "target_file", "file", "name")
+_TEXT_KEYS = ("content", "contents", "file_text", "code", "text", "source")
+_OLD_KEYS = ("old_str", "old_string", "old_text", "search")
+_NEW_KEYS = ("new_str", "new_string", "new_text", "replace", "insert_text")
+_PATH = re.compile(r"[\w./\\ -]*\w\.[A-Za-z]\w{0,5}")
+_CALL = re.compile(
+    r"<(?:function=|(?:\w+:)?invoke name=\")(?P<name>[^\">]+)\"?>(?P<inner>.*?)</(?:function|(?:\w+:)?invoke)>",
+    re.DOTALL,
+)
+_PARAMETER = re.compile(
+    r"<(?:\w+:)?parameter(?:=| name=\")(?P<key>[^\">]+)\"?>\n?(?P<value>.*?)\n?</(?:\w+:)?parameter>",
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A reply, or a part of one, within the envelope; ``path`` is the file that it is, where one is named."""
+
+    text: str
+    path: str = ""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a tool that writes no file by itself, with the shell's command."""
+
+    name: str
+    command: str = ""
+
+
+Content = Text | Edit | Call
+
+
+def contents(data: Any) -> Iterator[Content]:
+    """Yield what is in JSON, in its order, without what is said about the code and what others than the model wrote."""
+    match data:
+        case str():
+            yield Text(data)
+        case [str(), *_] if all(isinstance(line, str) and "\n" not in line[:-1] for line in data):
+            yield Text(
+                "\n".join(line.removesuffix("\n") for line in data)
+            )  # lines of one text, as a notebook's
+        case list():
+            for part in data:
+                yield from contents(part)
+        case {"role": "user" | "system" | "developer" | "tool"} | {"type": "tool_result"}:
+            return
+        case {"name": str(name), "arguments": given} | {"name": str(name), "input": given}:
+            yield from of_call(name, given)
+        case dict():
+            yield from _members(data)
+
+
+def _members(data: Mapping[str, Any]) -> Iterator[Content]:
+    path, text = _first(data, _PATH_KEYS), _first(data, _TEXT_KEYS)
+    if _PATH.fullmatch(path) and text:
+        yield Text(text, path)
+        return
+    for key, value in data.items():
+        if _PROSE.fullmatch(key) or (isinstance(value, str) and "\n" not in value and key not in _CODE):
+            continue
+        if isinstance(value, str) and _PATH.fullmatch(key):
+            yield Text(value, key)
+        else:
+            yield from contents(value)
+
+
+def of_call(name: str, given: Any) -> Iterator[Content]:
+    """Yield what a call of a tool writes, by its arguments: each client names its tools otherwise."""
+    from_text = Text(given) if isinstance(given, str) else None
+    if from_text:
+        from lmr_author.core.parsing import NotParsed, json_data
+
+        try:
+            given = json_data(from_text.text)
+        except NotParsed:
+            yield from_text  # of a tool that takes a text, as apply_patch
+            return
+    if not isinstance(given, dict):
+        yield Call(name)
+        return
+    path, old = _first(given, _PATH_KEYS), _given(given, _OLD_KEYS)
+    new, text, line = _given(given, _NEW_KEYS), _given(given, _TEXT_KEYS), given.get("insert_line")
+    if isinstance(given.get("edits"), list):
+        for edit in given["edits"]:
+            yield from of_call(name, {**given, "edits": None, **edit} if isinstance(edit, dict) else None)
+    elif path and isinstance(line, int | str) and str(line).isdecimal():
+        yield Edit([], (new or text or "").removesuffix("\n").split("\n"), path, line=int(line))
+    elif old is not None and new is not None:
+        yield Edit(*_lines(old, new), path)
+    elif path and text is not None:
+        yield Edit([], text.split("\n"), path, is_file=True)
+    elif command := _first(given, ("command", "cmd", "script")):
+        yield Call(name, "" if path else command)
+    else:
+        found = list(_members(given))
+        yield from found or [Call(name)]
+
+
+def in_tags(text: str) -> tuple[list[Content], int] | None:
+    """Read the call of a tool that is written in tags at the beginning of a text; return it with its end."""
+    match = _CALL.match(text)
+    if match is None:
+        return None
+    given = {found["key"]: found["value"] for found in _PARAMETER.finditer(match["inner"])}
+    return list(of_call(match["name"], given)), match.end()
+
+
+def _given(data: Mapping[str, Any], keys: tuple[str, ...]) -> str | None:
+    return next((data[key] for key in keys if isinstance(data.get(key), str)), None)
+
+
+def _first(data: Mapping[str, Any], keys: tuple[str, ...]) -> str:
+    return _given(data, keys) or ""
+
+
+def _lines(old: str, new: str) -> tuple[list[str], list[str]]:
+    """Split both texts of a replacement into lines, without the line ends that both have around them."""
+    while old.endswith("\n") and new.endswith("\n"):
+        old, new = old[:-1], new[:-1]
+    while old.startswith("\n") and new.startswith("\n"):
+        old, new = old[1:], new[1:]
+    return old.split("\n"), new.split("\n")
