@@ -7,6 +7,7 @@ bounded time.
 
 from __future__ import annotations
 
+import html
 import itertools
 import re
 from collections.abc import Sequence
@@ -44,8 +45,8 @@ def read(text: str, goal: Module, targets: tuple[Definition, ...], *, is_file: b
         raise Invalid("the answer is empty")
     if is_file:
         return Reply((parsed_block(text, "the file"),))
-    walk = Walk(_final(text))
-    reply = _fold(walk.parts, goal, targets)
+    walk = Walk(_final(_unescaped(text)))
+    reply = replace(_fold(walk.parts, goal, targets), seen=tuple(walk.seen))
     if reply.elsewhere and not reply.blocks:
         raise Invalid(f"the answer changes {', '.join(reply.elsewhere[:3])}, and not {goal.name}")
     if not reply.blocks:
@@ -60,6 +61,12 @@ def _without_code(walk: Walk, text: str) -> str:
     seen = f", but {', '.join(list(walk.seen)[:3])}" if walk.seen else ""
     begin = " ".join(text[:200].split())[:60]
     return f"the answer has no Python code{seen}; it begins {begin!r}"
+
+
+def _unescaped(text: str) -> str:
+    """Return a diff that was escaped for HTML as a whole as it was; any other text as it is."""
+    is_escaped = text.startswith(("--- ", "diff ", "@@")) and "&" in text and not re.search("[<>]", text)
+    return html.unescape(text) if is_escaped else text
 
 
 def _final(text: str) -> str:

@@ -46,6 +46,7 @@ from lmr_author.proof.evaluation.candidates.meaning import (
 )
 from lmr_author.proof.evaluation.candidates.reply import Block, Invalid, Reply
 
+_ACTS = ast.Call | ast.Yield | ast.YieldFrom | ast.Await | ast.NamedExpr
 _DECLARATIONS = FunctionNode | ast.ClassDef | ast.Import | ast.ImportFrom
 
 
@@ -151,7 +152,7 @@ def fit(answer: str, slot: Slot, *, is_file: bool = False) -> FittedAnswer:
 def _nothing(reply: Reply, slot: Slot) -> str:
     """Return why there is no answer in a reply."""
     definitions = [definition for block in reply.blocks for definition in block.module.definitions]
-    others = ", ".join(definition.qualname for definition in definitions[:5])
+    others = ", ".join([*(definition.qualname for definition in definitions[:5]), *reply.seen[:3]])
     return f"the answer does not define {', '.join(slot.qualnames)}" + (f", but {others}" if others else "")
 
 
@@ -169,8 +170,8 @@ def _body(reply: Reply, slot: Slot) -> Block | None:
 def _is_aside(statement: ast.stmt) -> bool:
     """Return True for what is no body: a definition or an import, or words that happen to be Python."""
     match statement:
-        case ast.Expr(value=ast.Constant() | ast.Name()):
-            return True
+        case ast.Expr():
+            return not any(isinstance(node, _ACTS) for node in walk(statement))
     return isinstance(statement, _DECLARATIONS)
 
 

@@ -73,11 +73,13 @@ class Reply:
     Attributes:
         unread: what cannot be read.
         elsewhere: other files that it changes.
+        seen: what else there is, in words.
     """
 
     blocks: tuple[Block, ...]
     unread: tuple[Unread, ...] = ()
     elsewhere: tuple[str, ...] = ()
+    seen: tuple[str, ...] = ()
 
     def function(self, target: Definition) -> tuple[Block, Definition] | None:
         """Return the last complete definition of a target; the last stub where nothing is complete.

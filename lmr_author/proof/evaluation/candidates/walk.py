@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -280,9 +281,12 @@ class Walk:
         self._left -= len(line)
         if tag := _ANSWER_TAG.match(line):
             self._lines[self._number] = line[tag.end() :]
+            self._left -= len(self._lines)
+            for number in range(self._number, len(self._lines) if self._left > 0 else 0):
+                if _without_end(self._lines, number):
+                    break
             return True
-        if end := _ANSWER_END.search(line, max(len(line) - _MOST_OF_PATH, 0)):
-            self._lines[self._number] = line[: end.start()]
+        if _without_end(self._lines, self._number):
             return True
         call = line.lstrip().startswith("<") and ("<function=" in line or "invoke name=" in line)
         begin = line.index("<") if call else -1
@@ -367,6 +371,8 @@ class Walk:
         if not text.strip() or self._left < 0:
             return None
         block = _as_python(text)
+        if block and _is_data(block):
+            return None
         if block and not _is_python_by_accident(block, text):
             return block
         return next(filter(None, map(_as_python, marks.repaired(text))), None)
@@ -383,6 +389,24 @@ class Walk:
             if self._parsed("\n".join(lines[begin:end])):
                 return end
         return 0
+
+
+def _without_end(lines: list[str], number: int) -> bool:
+    """Take the tag that ends an answer from a line; return whether there was one."""
+    end = _ANSWER_END.search(lines[number], max(len(lines[number]) - _MOST_OF_PATH, 0))
+    if end:
+        lines[number] = lines[number][: end.start()]
+    return end is not None
+
+
+def _is_data(block: Block) -> bool:
+    """Return True for JSON, several lines of it, or JSON behind a word and a colon, which are Python, too."""
+    for statement in block.statements:
+        match statement:
+            case ast.Expr(value=ast.Dict() | ast.List()) | ast.AnnAssign(annotation=ast.Dict() | ast.List()):
+                continue
+        return False
+    return True
 
 
 def _path_in(line: str) -> str:
