@@ -120,6 +120,8 @@ def _edited(
     texts, made = list(before), list[Block]()
     for edit in own:
         text = "\n".join(edit.replace)
+        if edit.unread:
+            raise Invalid(f"the answer changes {name} in a way that is not read: {edit.unread!r}")
         if edit.is_file:
             before, texts = [""], [text]
             continue

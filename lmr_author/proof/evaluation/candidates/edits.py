@@ -19,6 +19,7 @@ class Edit:
     Attributes:
         line: behind which the lines are inserted, where nothing is searched.
         is_file: they are the file from now on.
+        unread: a command that changes the file in a way that is not read.
     """
 
     search: list[str]
@@ -26,6 +27,7 @@ class Edit:
     path: str = ""
     line: int | None = None
     is_file: bool = False
+    unread: str = ""
 
 
 def read_search(lines: Sequence[str], number: int, path: str) -> tuple[Edit, int] | None:

@@ -32,6 +32,15 @@ _PARAMETER = re.compile(
 )
 
 
+_READ_AS_TEXT = re.compile(r"\bcat\b[^\n|;]{0,200}<<|\*\*\* Begin Patch")
+_REDIRECTED = re.compile(r">\s*(?P<path>[\w./-]+\.py)\b")
+_SOURCE = re.compile(r"[\w./-]{1,200}\.py\b")
+_CHANGES = re.compile(
+    r"\b(?:sed|perl)\s(?:\S+\s){0,8}?-\w*i|\.write\w*\(|\btee\s|\bpatch\s|\b(?:mv|cp)\s"
+    r"|\bgit\s+(?:checkout|restore|apply|stash|reset\s+--hard)"
+)
+
+
 @dataclass(frozen=True)
 class Text:
     """A reply, or a part of one, within the envelope; ``path`` is the file that it is, where one is named."""
@@ -42,10 +51,9 @@ class Text:
 
 @dataclass(frozen=True)
 class Call:
-    """A call of a tool that writes no file by itself, with the shell's command."""
+    """A call of a tool that writes no file."""
 
     name: str
-    command: str = ""
 
 
 Content = Text | Edit | Call
@@ -101,7 +109,9 @@ def of_call(name: str, given: Any) -> Iterator[Content]:
         return
     path, old = _first(given, _PATH_KEYS), _given(given, _OLD_KEYS)
     new, text, line = _given(given, _NEW_KEYS), _given(given, _TEXT_KEYS), given.get("insert_line")
-    if isinstance(given.get("edits"), list):
+    if given.get("command") == "undo_edit":
+        yield Edit([], [], path, unread="undo_edit")
+    elif isinstance(given.get("edits"), list):
         for edit in given["edits"]:
             yield from of_call(name, {**given, "edits": None, **edit} if isinstance(edit, dict) else None)
     elif path and isinstance(line, int | str) and str(line).isdecimal():
@@ -111,10 +121,23 @@ def of_call(name: str, given: Any) -> Iterator[Content]:
     elif path and text is not None:
         yield Edit([], text.split("\n"), path, is_file=True)
     elif command := _first(given, ("command", "cmd", "script")):
-        yield Call(name, "" if path else command)
+        yield from [Call(name)] if path else _of_shell(name, command)
     else:
         found = list(_members(given))
         yield from found or [Call(name)]
+
+
+def _of_shell(name: str, command: str) -> Iterator[Content]:
+    """Yield what a command of the shell writes; what it changes in other ways cannot be read."""
+    yield Call(name)
+    if _READ_AS_TEXT.search(command):
+        yield Text(command)
+        return
+    paths = [match["path"] for match in _REDIRECTED.finditer(command)]
+    if _CHANGES.search(command):
+        paths += _SOURCE.findall(command) or [""]
+    for path in paths:
+        yield Edit([], [], path, unread=" ".join(command.split())[:80])
 
 
 def in_tags(text: str) -> tuple[list[Content], int] | None:

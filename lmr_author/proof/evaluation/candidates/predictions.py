@@ -130,6 +130,13 @@ def read(path: Path, tasks: Mapping[str, TaskInfo]) -> Given:
     elsewhere: Counter[str] = Counter()
     for prediction in predictions:
         name = _find_task(prediction.task, tasks)
+        if (
+            name is None
+            and not prediction.index
+            and (match := logs.TASK_AND_INDEX.fullmatch(prediction.task))
+        ):
+            name = _find_task(match["task"], tasks)
+            prediction = replace(prediction, index=int(match["index"])) if name else prediction
         if name is None:
             elsewhere[prediction.task] += 1
             continue

@@ -131,10 +131,8 @@ class Walk:
             match content:
                 case Edit():
                     parts.append(content)
-                case Call(name, command):
+                case Call(name):
                     self.seen[f"a call of {name}"] = None
-                    if command and ("<<" in command or _SHELL_EDIT.match(command)):
-                        parts += self._inner(command)
                 case Text(text, path):
                     for part in self._inner(text):
                         parts.append(replace(part, path=path) if isinstance(part, Block) and path else part)
@@ -250,7 +248,7 @@ class Walk:
         return True
 
     def _shell(self, number: int) -> tuple[Edit, int] | None:
-        """Read a command that writes a file; one that changes a file searches for itself, which no file has."""
+        """Read a command that writes a file, or changes it."""
         lines, line = self._lines, self._lines[number]
         if self._left > 0 and (found := _HEREDOC.fullmatch(line)):
             self._left -= len(lines)
@@ -259,7 +257,7 @@ class Walk:
                 return Edit([], lines[number + 1 : end], path, is_file=True), end + 1
         if _SHELL_EDIT.fullmatch(line):
             named = [word.strip("'\"") for word in line.split() if _PATH.fullmatch(word.strip("'\""))]
-            return Edit([line], [], named[-1] if named else ""), number + 1
+            return Edit([], [], named[-1] if named else "", unread=line.strip()), number + 1
         return None
 
     def _unmark(self) -> bool:
