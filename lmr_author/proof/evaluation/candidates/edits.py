@@ -11,6 +11,18 @@ _SEARCH, _MIDDLE, _END = (
 )
 _FILE = re.compile(r"\+\+\+ (?:b/)?(?P<path>[^\t]*)|\*\*\* (?:Update|Add|Delete) File: (?P<other>.*)")
 
+PATH = re.compile(r"[\w./-]*\w\.(?:pyi?|ipynb|md|rst|txt|toml|cfg|ini|ya?ml|json|sh)\b")
+_HEADING = re.compile(
+    rf"[\W\d]*(?:file(?:name)?|path)?[\s:=*`\"']*(?P<path>{PATH.pattern})[\s*`\"':)\]]*", re.IGNORECASE
+)
+_MOST_OF_PATH = 200
+"""Characters of a line that names a file."""
+COMMAND = re.compile(r"\s*(?:\$ )?(?:(?:sed|perl)\s+-\w*i|cat\s[^\n]{0,200}?<<)")
+"""A command of the shell that writes a file."""
+_HERE = re.compile(
+    r"\s*(?:\$ )?cat\s+(?:>\s*(?P<path>\S+)\s*<<|<<)-?\s*[\"']?(?P<mark>\w+)[\"']?(?:\s*>\s*(?P<path_2>\S+))?\s*"
+)
+
 
 @dataclass(frozen=True)
 class Edit:
@@ -46,6 +58,30 @@ def read_search(lines: Sequence[str], number: int, path: str) -> tuple[Edit, int
         elif middle and _END.match(lines[end]):
             return Edit(list(lines[number + 1 : middle]), list(lines[middle + 1 : end]), path), end + 1
     return Edit([lines[number]], []), number + 1
+
+
+def read_command(lines: Sequence[str], number: int) -> tuple[Edit, int] | None:
+    """Read a command of the shell that writes a file, or changes it; return it and the line behind it."""
+    line = lines[number]
+    if found := _HERE.fullmatch(line):
+        end = next((end for end in range(number + 1, len(lines)) if lines[end] == found["mark"]), 0)
+        path = found["path"] or found["path_2"]
+        return (
+            (Edit([], list(lines[number + 1 : end]), path, is_file=True), end + 1) if end and path else None
+        )
+    words = [word.strip("'\"") for word in line.split()]
+    paths = list(filter(PATH.fullmatch, words))
+    return (
+        (Edit([], [], paths[-1] if paths else "", unread=line.strip()), number + 1)
+        if "<<" not in line
+        else None
+    )
+
+
+def path_in(line: str) -> str:
+    """Return the path that a line is, with marks around it; "" for other lines."""
+    heading = _HEADING.fullmatch(line) if len(line) <= _MOST_OF_PATH else None
+    return heading["path"] if heading else ""
 
 
 def read_path(lines: Sequence[str], number: int) -> tuple[str, int] | None:

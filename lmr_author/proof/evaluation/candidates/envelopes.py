@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from lmr_author.core.parsing import NotParsed, json_data
 from lmr_author.proof.evaluation.candidates.edits import Edit
 
 _PROSE = re.compile(
@@ -32,6 +33,10 @@ _PARAMETER = re.compile(
 )
 
 
+_ANSWER = "pre|code|answer|solution|response|result|output|implementation"
+ANSWER_TAG = re.compile(rf"(?:[ \t]*<(?:(?:{_ANSWER})\b[^<>]*>|!\[CDATA\[))+")
+_ANSWER_END = re.compile(rf"(?:[ \t]*(?:</(?:{_ANSWER})>|\]\]>))+[ \t]*$")
+_MOST_OF_TAGS = 200
 _READ_AS_TEXT = re.compile(r"\bcat\b[^\n|;]{0,200}<<|\*\*\* Begin Patch")
 _REDIRECTED = re.compile(r">\s*(?P<path>[\w./-]+\.py)\b")
 _SOURCE = re.compile(r"[\w./-]{1,200}\.py\b")
@@ -95,14 +100,11 @@ def _members(data: Mapping[str, Any]) -> Iterator[Content]:
 
 def of_call(name: str, given: Any) -> Iterator[Content]:
     """Yield what a call of a tool writes, by its arguments: each client names its tools otherwise."""
-    from_text = Text(given) if isinstance(given, str) else None
-    if from_text:
-        from lmr_author.core.parsing import NotParsed, json_data
-
+    if isinstance(given, str):
         try:
-            given = json_data(from_text.text)
+            given = json_data(given)
         except NotParsed:
-            yield from_text  # of a tool that takes a text, as apply_patch
+            yield Text(given)  # of a tool that takes a text, as apply_patch
             return
     if not isinstance(given, dict):
         yield Call(name)
@@ -164,3 +166,11 @@ def _lines(old: str, new: str) -> tuple[list[str], list[str]]:
     while old.startswith("\n") and new.startswith("\n"):
         old, new = old[1:], new[1:]
     return old.split("\n"), new.split("\n")
+
+
+def without_end(lines: list[str], number: int) -> bool:
+    """Take the tag that ends an answer from a line; return whether there was one."""
+    end = _ANSWER_END.search(lines[number], max(len(lines[number]) - _MOST_OF_TAGS, 0))
+    if end:
+        lines[number] = lines[number][: end.start()]
+    return end is not None

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from lmr_author.core.code import Definition, Module, each, parse
 from lmr_author.core.errors import LmrError
 
+WRAPPER = "if True:\n"
+"""It stands above what is indented."""
+
 
 class Invalid(LmrError):
     """An answer that cannot be put into the task: not Python, or not the function that was asked for."""
@@ -144,6 +147,26 @@ def parsed_block(text: str, what: str) -> Block:
     if module is None:
         raise Invalid(f"{what} is not Python: {python_error(text)}")
     return Block.of(module)
+
+
+def as_python(text: str) -> Block | None:
+    lines = [line for line in text.split("\n") if line.strip()]
+    code, indents = text.lstrip("\n"), [re.match(r"[ \t]*", line)[0] for line in lines[:2]]  # type: ignore[index]
+    if not lines:
+        return None
+    choices = [WRAPPER + code] if indents[0] else [text, WRAPPER + indents[-1] + code]
+    modules = filter(None, map(parsed_module, choices))
+    return next((Block.of(module) for module in modules if module.tree.body), None)
+
+
+def is_data(block: Block) -> bool:
+    """Return True for JSON, several lines of it, or JSON behind a word and a colon, which are Python, too."""
+    for statement in block.statements:
+        match statement:
+            case ast.Expr(value=ast.Dict() | ast.List()) | ast.AnnAssign(annotation=ast.Dict() | ast.List()):
+                continue
+        return False
+    return True
 
 
 def python_error(text: str) -> str:

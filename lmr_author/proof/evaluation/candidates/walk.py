@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,7 +10,15 @@ from lmr_author.core.parsing import NotParsed, json_at
 from lmr_author.proof.evaluation.candidates import edits, envelopes, marks
 from lmr_author.proof.evaluation.candidates.edits import Edit
 from lmr_author.proof.evaluation.candidates.envelopes import Call, Content, Text
-from lmr_author.proof.evaluation.candidates.reply import Block, Invalid, Unread, parsed_module
+from lmr_author.proof.evaluation.candidates.reply import (
+    WRAPPER,
+    Block,
+    Invalid,
+    Unread,
+    as_python,
+    is_data,
+    parsed_module,
+)
 
 _MAX_PARSED = 16 * 2**20
 """Characters that are parsed to find the code in a reply."""
@@ -36,20 +43,6 @@ _BEGINS = re.compile(r"\s*(?:(?:def|class|async|import|from)\b|@|[A-Za-z_]\w*\s*
 _DEF = re.compile(r"\s*(?:async )?def\s+(?P<name>\w+)")
 _LINE_IN_WORDS = re.compile(r"\b(?:replace|change|insert|add)\b[^`]*\bline \d+", re.IGNORECASE)
 _JSON = re.compile(r"[^{\[]*?(?P<json>\{\s*(?:[\"}]|$)|\[\s*(?:[\"{\[]|$))")
-_ANSWER = "pre|code|answer|solution|response|result|output|implementation"
-_ANSWER_TAG = re.compile(rf"(?:[ \t]*<(?:(?:{_ANSWER})\b[^<>]*>|!\[CDATA\[))+")
-_ANSWER_END = re.compile(rf"(?:[ \t]*(?:</(?:{_ANSWER})>|\]\]>))+[ \t]*$")
-_PATH = re.compile(r"[\w./-]*\w\.(?:pyi?|ipynb|md|rst|txt|toml|cfg|ini|ya?ml|json|sh)\b")
-_HEADING = re.compile(
-    rf"[\W\d]*(?:file(?:name)?|path)?[\s:=*`\"']*(?P<path>{_PATH.pattern})[\s*`\"':)\]]*", re.IGNORECASE
-)
-_MOST_OF_PATH = 200
-"""Characters of a line that names a file."""
-_HEREDOC = re.compile(
-    r"\s*(?:\$ )?cat\s+(?:>\s*(?P<path>\S+)\s*<<|<<)-?\s*[\"']?(?P<mark>\w+)[\"']?(?:\s*>\s*(?P<path_2>\S+))?\s*"
-)
-_SHELL_EDIT = re.compile(r"\s*(?:\$ )?(?:sed|perl)\s+-\w*i\w*\b.*")
-_WRAPPER = "if True:\n"
 
 Part = Block | Edit | Unread
 
@@ -130,6 +123,7 @@ class Walk:
         for content in contents:
             match content:
                 case Edit():
+                    self._count()
                     parts.append(content)
                 case Call(name):
                     self.seen[f"a call of {name}"] = None
@@ -158,7 +152,7 @@ class Walk:
         self._fences += 1
         first, text = None, ""
         label = opening["label"].lower()
-        if named := _PATH.search(opening["label"][:_MOST_OF_PATH]):
+        if named := edits.PATH.search(opening["label"][:200]):
             self._path = named[0]
         for end, content in self._contents(opening):
             first, text = (end, content) if first is None else (first, text)
@@ -185,7 +179,7 @@ class Walk:
     def _take(self, content: str, parts: list[Part]) -> None:
         """Add what a fence is, with the path above it, in its label, or in its first comment."""
         first = content.lstrip().partition("\n")[0]
-        path, self._path = self._path or (_path_in(first) if first.startswith("#") else ""), ""
+        path, self._path = self._path or (edits.path_in(first) if first.startswith("#") else ""), ""
         self._flush()
         self._before = content, len(self.parts)
         for part in parts:
@@ -235,30 +229,26 @@ class Walk:
             self._path, self._number = header
             self._in_diff = True
             return True
-        found = edits.read_search(lines, number, self._path) or self._shell(number)
+        found = edits.read_search(lines, number, self._path) or self._command(number)
         if not found and (lines[number].startswith("@@") or (self._in_diff and lines[number].strip())):
             found = edits.read_hunk(lines, number, self._path)
         if not found:
             return False
         edit, self._number = found
-        self._edits += 1
-        if self._edits > _MAX_EDITS:
-            raise Invalid(f"the answer has more than {_MAX_EDITS} edits")
+        self._count()
         self._add(edit)
         return True
 
-    def _shell(self, number: int) -> tuple[Edit, int] | None:
-        """Read a command that writes a file, or changes it."""
-        lines, line = self._lines, self._lines[number]
-        if self._left > 0 and (found := _HEREDOC.fullmatch(line)):
-            self._left -= len(lines)
-            end = next((end for end in range(number + 1, len(lines)) if lines[end] == found["mark"]), 0)
-            if end and (path := found["path"] or found["path_2"]):
-                return Edit([], lines[number + 1 : end], path, is_file=True), end + 1
-        if _SHELL_EDIT.fullmatch(line):
-            named = [word.strip("'\"") for word in line.split() if _PATH.fullmatch(word.strip("'\""))]
-            return Edit([], [], named[-1] if named else "", unread=line.strip()), number + 1
-        return None
+    def _count(self) -> None:
+        self._edits += 1
+        if self._edits > _MAX_EDITS:
+            raise Invalid(f"the answer has more than {_MAX_EDITS} edits")
+
+    def _command(self, number: int) -> tuple[Edit, int] | None:
+        if self._left < 0 or not edits.COMMAND.match(self._lines[number]):
+            return None
+        self._left -= len(self._lines)
+        return edits.read_command(self._lines, number)
 
     def _unmark(self) -> bool:
         """Take the marks from lines with code, to be read again."""
@@ -277,14 +267,14 @@ class Walk:
             return False
         line = self._lines[self._number]
         self._left -= len(line)
-        if tag := _ANSWER_TAG.match(line):
+        if tag := envelopes.ANSWER_TAG.match(line):
             self._lines[self._number] = line[tag.end() :]
             self._left -= len(self._lines)
             for number in range(self._number, len(self._lines) if self._left > 0 else 0):
-                if _without_end(self._lines, number):
+                if envelopes.without_end(self._lines, number):
                     break
             return True
-        if _without_end(self._lines, self._number):
+        if envelopes.without_end(self._lines, self._number):
             return True
         call = line.lstrip().startswith("<") and ("<function=" in line or "invoke name=" in line)
         begin = line.index("<") if call else -1
@@ -317,7 +307,7 @@ class Walk:
         if self.thought or not _BEGINS.match(begin):
             return False
         if end := self._end(number):
-            self._run += [_WRAPPER.strip()] if begin[0].isspace() else []
+            self._run += [WRAPPER.strip()] if begin[0].isspace() else []
             self._run += lines[number:end]
             self._number = end
             return True
@@ -342,7 +332,7 @@ class Walk:
                 if block := self._parsed(span):
                     self._add(Block(block.module, block.statements, is_whole=False))
         if line.strip():
-            self._path = _path_in(line)
+            self._path = edits.path_in(line)
         end = 0
         for tag in _TAG.finditer(line):
             end = tag.end()
@@ -368,12 +358,12 @@ class Walk:
         self._left -= max(len(text), _LEAST_PARSED)
         if not text.strip() or self._left < 0:
             return None
-        block = _as_python(text)
-        if block and _is_data(block):
+        block = as_python(text)
+        if block and is_data(block):
             return None
-        if block and not _is_python_by_accident(block, text):
+        if block and not marks.escaped_names(text) & block.names:  # `a &lt; b` is Python with a variable `lt`
             return block
-        return next(filter(None, map(_as_python, marks.repaired(text))), None)
+        return next(filter(None, map(as_python, marks.repaired(text))), None)
 
     def _end(self, begin: int) -> int:
         """Return the end of the shortest run of lines that is Python, with all lines that are deeper; 0 for none."""
@@ -387,45 +377,6 @@ class Walk:
             if self._parsed("\n".join(lines[begin:end])):
                 return end
         return 0
-
-
-def _without_end(lines: list[str], number: int) -> bool:
-    """Take the tag that ends an answer from a line; return whether there was one."""
-    end = _ANSWER_END.search(lines[number], max(len(lines[number]) - _MOST_OF_PATH, 0))
-    if end:
-        lines[number] = lines[number][: end.start()]
-    return end is not None
-
-
-def _is_data(block: Block) -> bool:
-    """Return True for JSON, several lines of it, or JSON behind a word and a colon, which are Python, too."""
-    for statement in block.statements:
-        match statement:
-            case ast.Expr(value=ast.Dict() | ast.List()) | ast.AnnAssign(annotation=ast.Dict() | ast.List()):
-                continue
-        return False
-    return True
-
-
-def _path_in(line: str) -> str:
-    """Return the path that a line is, with marks around it; "" for other lines."""
-    heading = _HEADING.fullmatch(line) if len(line) <= _MOST_OF_PATH else None
-    return heading["path"] if heading else ""
-
-
-def _as_python(text: str) -> Block | None:
-    lines = [line for line in text.split("\n") if line.strip()]
-    code, indents = text.lstrip("\n"), [re.match(r"[ \t]*", line)[0] for line in lines[:2]]  # type: ignore[index]
-    if not lines:
-        return None
-    choices = [_WRAPPER + code] if indents[0] else [text, _WRAPPER + indents[-1] + code]
-    modules = filter(None, map(parsed_module, choices))
-    return next((Block.of(module) for module in modules if module.tree.body), None)
-
-
-def _is_python_by_accident(block: Block, text: str) -> bool:
-    """Return True for ``a &lt; b``, which is Python with a variable ``lt``."""
-    return bool(marks.escaped_names(text) & block.names)
 
 
 def _returns(text: str) -> bool:
