@@ -20,6 +20,7 @@ _CODE = frozenset({"code", "answer", "implementation", "solution", "content", "b
 """Keys whose text is code though it has one line."""
 _PATH_KEYS = ("path", "file_path", "filepath", "filename", "file_name", "target_file", "file", "name")
 _TEXT_KEYS = ("content", "contents", "file_text", "code", "text", "source")
+_INPUT_KEYS = ("arguments", "input", "args", "parameters")
 _OLD_KEYS = ("old_str", "old_string", "old_text", "search")
 _NEW_KEYS = ("new_str", "new_string", "new_text", "replace", "insert_text")
 _PATH = re.compile(r"[\w./\\ -]*\w\.[A-Za-z]\w{0,5}")
@@ -70,15 +71,16 @@ def contents(data: Any) -> Iterator[Content]:
         case str():
             yield Text(data)
         case [str(), *_] if all(isinstance(line, str) and "\n" not in line[:-1] for line in data):
-            yield Text(
-                "\n".join(line.removesuffix("\n") for line in data)
-            )  # lines of one text, as a notebook's
+            # The lines of one text, as in a notebook.
+            yield Text("\n".join(line.removesuffix("\n") for line in data))
         case list():
             for part in data:
                 yield from contents(part)
         case {"role": "user" | "system" | "developer" | "tool"} | {"type": "tool_result"}:
             return
-        case {"name": str(name), "arguments": given} | {"name": str(name), "input": given}:
+        case {"name": str(name), **rest} if given := next(
+            (rest[key] for key in _INPUT_KEYS if key in rest), None
+        ):
             yield from of_call(name, given)
         case dict():
             yield from _members(data)
@@ -86,6 +88,10 @@ def contents(data: Any) -> Iterator[Content]:
 
 def _members(data: Mapping[str, Any]) -> Iterator[Content]:
     path, text = _first(data, _PATH_KEYS), _first(data, _TEXT_KEYS)
+    old, new = _given(data, _OLD_KEYS), _given(data, _NEW_KEYS)
+    if old is not None and new is not None:
+        yield Edit(*_lines(old, new), path)
+        return
     if _PATH.fullmatch(path) and text:
         yield Text(text, path)
         return
@@ -109,21 +115,19 @@ def of_call(name: str, given: Any) -> Iterator[Content]:
     if not isinstance(given, dict):
         yield Call(name)
         return
-    path, old = _first(given, _PATH_KEYS), _given(given, _OLD_KEYS)
-    new, text, line = _given(given, _NEW_KEYS), _given(given, _TEXT_KEYS), given.get("insert_line")
+    path, text = _first(given, _PATH_KEYS), _given(given, _TEXT_KEYS)
+    new, line = _given(given, _NEW_KEYS), str(given.get("insert_line"))
     if given.get("command") == "undo_edit":
         yield Edit([], [], path, unread="undo_edit")
     elif isinstance(given.get("edits"), list):
         for edit in given["edits"]:
             yield from of_call(name, {**given, "edits": None, **edit} if isinstance(edit, dict) else None)
-    elif path and isinstance(line, int | str) and str(line).isdecimal():
+    elif path and re.fullmatch("[0-9]{1,7}", line):
         yield Edit([], (new or text or "").removesuffix("\n").split("\n"), path, line=int(line))
-    elif old is not None and new is not None:
-        yield Edit(*_lines(old, new), path)
-    elif path and text is not None:
+    elif path and text is not None and new is None:
         yield Edit([], text.split("\n"), path, is_file=True)
-    elif command := _first(given, ("command", "cmd", "script")):
-        yield from [Call(name)] if path else _of_shell(name, command)
+    elif not path and (command := _first(given, ("command", "cmd", "script"))):
+        yield from _of_shell(name, command)
     else:
         found = list(_members(given))
         yield from found or [Call(name)]
@@ -142,9 +146,9 @@ def _of_shell(name: str, command: str) -> Iterator[Content]:
         yield Edit([], [], path, unread=" ".join(command.split())[:80])
 
 
-def in_tags(text: str) -> tuple[list[Content], int] | None:
-    """Read the call of a tool that is written in tags at the beginning of a text; return it with its end."""
-    match = _CALL.match(text)
+def in_tags(text: str, begin: int) -> tuple[list[Content], int] | None:
+    """Read the call of a tool that is written in tags at a place of a text; return it with its end."""
+    match = _CALL.match(text, begin)
     if match is None:
         return None
     given = {found["key"]: found["value"] for found in _PARAMETER.finditer(match["inner"])}

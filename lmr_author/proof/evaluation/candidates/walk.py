@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from lmr_author.core.parsing import NotParsed, json_at
 from lmr_author.proof.evaluation.candidates import edits, envelopes, marks
@@ -115,9 +116,16 @@ class Walk:
             data, end = json_at(text, 0)
         except NotParsed:
             return None
-        return self._unwrapped(envelopes.contents(data)) if end == len(text) else None
+        return self._unwrapped(data) if end == len(text) else None
 
-    def _unwrapped(self, contents: Iterator[Content]) -> list[Part]:
+    def _unwrapped(self, data: Any) -> list[Part]:
+        """Read what is in JSON."""
+        try:
+            return self._read(envelopes.contents(data))
+        except RecursionError as error:
+            raise Invalid("the answer's JSON is too deeply nested") from error
+
+    def _read(self, contents: Iterable[Content]) -> list[Part]:
         """Read what an envelope holds, each text as a reply of its own."""
         parts: list[Part] = []
         for content in contents:
@@ -126,10 +134,9 @@ class Walk:
                     self._count()
                     parts.append(content)
                 case Call(name):
-                    self.seen[f"a call of {name}"] = None
+                    self.seen[f"a call of {name[:40]}"] = None
                 case Text(text, path):
-                    for part in self._inner(text):
-                        parts.append(replace(part, path=path) if isinstance(part, Block) and path else part)
+                    parts += _of_file(self._inner(text), path)
         return parts
 
     def _inner(self, text: str) -> list[Part]:
@@ -182,10 +189,7 @@ class Walk:
         path, self._path = self._path or (edits.path_in(first) if first.startswith("#") else ""), ""
         self._flush()
         self._before = content, len(self.parts)
-        for part in parts:
-            self.parts.append(
-                replace(part, path=path) if isinstance(part, Block) and path and not part.path else part
-            )
+        self.parts += _of_file(parts, path)
 
     def _continued(self, content: str) -> list[Part]:
         """Return the function that the fence before began and this one ends, in place of its first part."""
@@ -285,19 +289,19 @@ class Walk:
         rest = "\n".join(self._lines[self._number :])
         self._left -= max(len(rest), _LEAST_PARSED)
         if call:
-            read = envelopes.in_tags(rest[begin:])
-            contents, length = (iter(read[0]), begin + read[1]) if read else (iter(()), 0)
+            read = envelopes.in_tags(rest, begin)
+            if not read:
+                return False
+            parts, end = self._read(read[0]), read[1]
         else:
             try:
-                data, length = json_at(rest, begin)
+                data, end = json_at(rest, begin)
             except NotParsed:
                 return False
-            contents = envelopes.contents(data)
-        if not length:
-            return False
-        self._add(*self._unwrapped(contents))
-        self._number += rest.count("\n", 0, length)
-        self._lines[self._number] = rest[length:].partition("\n")[0]
+            parts = self._unwrapped(data)
+        self._add(*parts)
+        self._number += rest.count("\n", 0, end)
+        self._lines[self._number] = rest[end:].partition("\n")[0]
         return True
 
     def _code(self) -> bool:
@@ -377,6 +381,14 @@ class Walk:
             if self._parsed("\n".join(lines[begin:end])):
                 return end
         return 0
+
+
+def _of_file(parts: Iterable[Part], path: str) -> list[Part]:
+    """Return parts with the path of the file that they are; one that has a path keeps it."""
+    return [
+        replace(part, path=path) if isinstance(part, Block) and path and not part.path else part
+        for part in parts
+    ]
 
 
 def _returns(text: str) -> bool:
