@@ -45,7 +45,9 @@ def judge(
     words: TasksArgument = None,
     predictions: Annotated[
         Path | None,
-        Option(help="The answers: JSONL, a log of Inspect AI or Harbor, or a folder of agents' tasks."),
+        Option(
+            help="The answers: JSONL, what a harness left (docs/evaluating-models.md), or agents' folders."
+        ),
     ] = None,
     out: Annotated[Path, Option(help="Folder of results; judging is resumed there.")] = Path("lmr-results"),
     *,
@@ -113,7 +115,8 @@ def judge(
         raise UsageError("options of a person's grades without --by-hand", "add --by-hand")
     if predictions is None:
         raise UsageError(
-            "no answers named", "add --predictions FILE: JSON lines, or a log of Inspect AI or Harbor"
+            "no answers named",
+            "add --predictions FILE: JSON lines, or what Inspect AI, Harbor, SWE-agent or OpenHands left",
         )
     options = CandidateOptions(
         out,

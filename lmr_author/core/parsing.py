@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 MOST_VALUES = 2_000_000
@@ -35,9 +36,24 @@ def json_data(data: bytes | str, pairs: Callable[[list[tuple[str, Any]]], Any] |
     Args:
         pairs: makes an object of its members, in place of dict.
     """
-    try:
+    with _refusing():
         text = data if isinstance(data, str) else data.decode(json.detect_encoding(data))
         return json.loads(text, parse_constant=_no_number, parse_float=_finite, object_pairs_hook=pairs)
+
+
+def json_at(text: str, start: int) -> tuple[Any, int]:
+    """Parse the JSON that begins at a place of a text, and return it with its end. Raises NotParsed.
+
+    Its strings may have line ends: models forget to escape them.
+    """
+    with _refusing():
+        return _LENIENT.raw_decode(text, start)
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    try:
+        yield
     except json.JSONDecodeError as error:
         raise NotParsed(error.msg.lower(), error.lineno, error.colno) from error
     except UnicodeDecodeError as error:
@@ -59,6 +75,9 @@ def _finite(text: str) -> float:
     if not math.isfinite(number):
         raise NotParsed("a number that is too large")
     return number
+
+
+_LENIENT = json.JSONDecoder(strict=False, parse_constant=_no_number, parse_float=_finite)
 
 
 def yaml_data(data: bytes | str, *, as_text: bool = False) -> Any:

@@ -230,11 +230,11 @@ def test_an_answer_that_does_nothing_is_noticed(answer: str) -> None:
     ("answer", "said"),
     [
         ("", "empty"),
-        ("I cannot do this.", "not Python"),
+        ("I cannot do this.", "no Python code; it begins 'I cannot do this.'"),
         ("def hinge(x:\n  return", "not Python: line 1"),
         ("def other_name(x):\n    return x\n", "does not define hinge, but other_name"),
         ("def hinge(x):\n    return '\ud800'\n", "not Python"),
-        ("(" * 5000, "not Python"),
+        ("(" * 5000, "no Python code"),
         ("sorry", "does not define hinge"),
     ],
 )

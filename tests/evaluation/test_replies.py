@@ -191,6 +191,8 @@ def versions(subject: Subject) -> Iterator[tuple[str, str]]:
 
 def written(reply: dict[str, Any], subject: Subject) -> str:
     """Fill a reply in."""
+    if callable(reply["text"]):
+        return str(reply["text"](subject))
     if reply.get("helpers"):
         subject = replace(subject, final=helped(subject.final))
     masked = lines_of(subject.masked, find_function(subject.masked, subject.qualname))

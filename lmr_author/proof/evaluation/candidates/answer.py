@@ -7,6 +7,7 @@ bounded time.
 
 from __future__ import annotations
 
+import html
 import itertools
 import re
 from collections.abc import Sequence
@@ -22,9 +23,8 @@ from lmr_author.proof.evaluation.candidates.reply import (
     Unread,
     parsed_block,
     parsed_module,
-    python_error,
 )
-from lmr_author.proof.evaluation.candidates.walk import Part, Walk, from_json
+from lmr_author.proof.evaluation.candidates.walk import Part, Walk
 
 MAX_ANSWER = 2 * 2**20
 """Characters of an answer; a longer one is invalid."""
@@ -45,14 +45,35 @@ def read(text: str, goal: Module, targets: tuple[Definition, ...], *, is_file: b
         raise Invalid("the answer is empty")
     if is_file:
         return Reply((parsed_block(text, "the file"),))
-    walk = Walk(from_json(text))
-    reply = _fold(walk.parts, goal, targets)
+    walk = Walk(_final(_unescaped(text)))
+    reply = replace(_fold(walk.parts, goal, targets), seen=tuple(walk.seen))
     if reply.elsewhere and not reply.blocks:
         raise Invalid(f"the answer changes {', '.join(reply.elsewhere[:3])}, and not {goal.name}")
     if not reply.blocks:
-        seen = "its thoughts do not end" if walk.thought else python_error(text)
-        raise Invalid(reply.unread[-1].message if reply.unread else f"the answer is not Python: {seen}")
+        raise Invalid(reply.unread[-1].message if reply.unread else _without_code(walk, text))
     return reply
+
+
+def _without_code(walk: Walk, text: str) -> str:
+    """Return what was seen in a reply without code."""
+    if walk.thought:
+        return "the answer has no code: its thoughts do not end"
+    seen = f", but {', '.join(list(walk.seen)[:3])}" if walk.seen else ""
+    begin = " ".join(text[:200].split())[:60]
+    return f"the answer has no Python code{seen}; it begins {begin!r}"
+
+
+def _unescaped(text: str) -> str:
+    """Return a diff that was escaped for HTML as a whole as it was; any other text as it is."""
+    is_escaped = text.startswith(("--- ", "diff ", "@@")) and "&" in text and not re.search("[<>]", text)
+    return html.unescape(text) if is_escaped else text
+
+
+def _final(text: str) -> str:
+    """Return the final channel of a reply in the raw format of gpt-oss, the last one; any other text as it is."""
+    channels = re.split(r"<\|channel\|>(\w+)[^<\n]*(?:<\|\w+\|>[^<\n]*)*?<\|message\|>", text)
+    finals = [after for name, after in itertools.pairwise(channels) if name == "final"]
+    return re.split(r"<\|(?:end|return|start)\|>", finals[-1])[0] if finals else text
 
 
 def _fold(parts: Sequence[Part], goal: Module, targets: Sequence[Definition]) -> Reply:
@@ -61,6 +82,8 @@ def _fold(parts: Sequence[Part], goal: Module, targets: Sequence[Definition]) ->
     unread: list[Unread] = []
     elsewhere: dict[str, None] = {}
     file = re.sub(r"\r\n?", "\n", goal.text)
+    paths = [part.path for part in parts if isinstance(part, Block | Edit) and part.path]
+    is_named = any(edits.is_of_file(path, goal.name) for path in paths)
     for is_edit, group in itertools.groupby(parts, lambda part: isinstance(part, Edit)):
         if is_edit:
             own = []
@@ -77,7 +100,11 @@ def _fold(parts: Sequence[Part], goal: Module, targets: Sequence[Definition]) ->
             if isinstance(part, Unread):
                 unread.append(replace(part, number=len(blocks)))
             elif isinstance(part, Block):
-                blocks.append(part)
+                # A path that a model made up for its only file is no other file.
+                if is_named and not edits.is_of_file(part.path, goal.name):
+                    elsewhere[part.path] = None
+                else:
+                    blocks.append(part)
     return Reply(tuple(blocks), tuple(unread), tuple(elsewhere))
 
 
@@ -93,7 +120,12 @@ def _edited(
     texts, made = list(before), list[Block]()
     for edit in own:
         text = "\n".join(edit.replace)
-        if not _first(edit) and text[:1].strip():  # a file of its own
+        if edit.unread:
+            raise Invalid(f"the answer changes {name} in a way that is not read: {edit.unread!r}")
+        if edit.is_file:
+            before, texts = [""], [text]
+            continue
+        if edit.line is None and not _first(edit) and text[:1].strip():  # code without a place
             made.append(parsed_block(text, "an edit"))
             continue
         for number, text in enumerate(texts):
@@ -104,6 +136,9 @@ def _edited(
                 break
             if places:
                 raise Invalid(f"an edit fits {len(places)} places: {_first(edit)!r}")
+            if text.count(part := "\n".join(edit.search)) == 1:  # less than whole lines
+                texts[number] = text.replace(part, "\n".join(edit.replace))
+                break
         else:
             raise Invalid(f"an edit does not fit: {name} has no lines as from {_first(edit)!r}")
     changed = [text for text, old in zip(texts, before, strict=True) if text != old]

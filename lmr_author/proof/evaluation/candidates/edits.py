@@ -7,22 +7,43 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 _SEARCH, _MIDDLE, _END = (
-    re.compile(rf"[ \t]*{mark}") for mark in (r"<{5,9} ?SEARCH", r"={5,9}[ \t]*$", r">{5,9} ?REPLACE")
+    re.compile(rf"[ \t]*{mark}") for mark in (r"<{5,9} ?\w", r"={5,9}[ \t]*$", r">{5,9} ?\w")
 )
 _FILE = re.compile(r"\+\+\+ (?:b/)?(?P<path>[^\t]*)|\*\*\* (?:Update|Add|Delete) File: (?P<other>.*)")
+
+PATH = re.compile(r"[\w./-]*\w\.(?:pyi?|ipynb|md|rst|txt|toml|cfg|ini|ya?ml|json|sh)\b")
+_HEADING = re.compile(
+    rf"[\W\d]*(?:file(?:name)?|path)?[\s:=*`\"']*(?P<path>{PATH.pattern})[\s*`\"':)\]]*", re.IGNORECASE
+)
+_MOST_OF_PATH = 200
+"""Characters of a line that names a file."""
+COMMAND = re.compile(r"\s*(?:\$ )?(?:(?:sed|perl)\s+-\w*i|cat\s[^\n]{0,200}?<<)")
+"""A command of the shell that writes a file."""
+_HERE = re.compile(
+    r"\s*(?:\$ )?cat\s+(?:>\s*(?P<path>\S+)\s*<<|<<)-?\s*[\"']?(?P<mark>\w+)[\"']?(?:\s*>\s*(?P<path_2>\S+))?\s*"
+)
 
 
 @dataclass(frozen=True)
 class Edit:
-    """Lines to search and what replaces them, in a file where one is named."""
+    """Lines to search and what replaces them, in a file where one is named.
+
+    Attributes:
+        line: behind which the lines are inserted, where nothing is searched.
+        is_file: they are the file from now on.
+        unread: a command that changes the file in a way that is not read.
+    """
 
     search: list[str]
     replace: list[str]
     path: str = ""
+    line: int | None = None
+    is_file: bool = False
+    unread: str = ""
 
 
-def read_search(lines: Sequence[str], number: int) -> tuple[Edit, int] | None:
-    """Read a search/replace block that begins at a line; return it and the line behind it.
+def read_search(lines: Sequence[str], number: int, path: str) -> tuple[Edit, int] | None:
+    """Read a search/replace block, of a file where one is named above; return it and the line behind it.
 
     One without an end searches for its own mark, which no file has.
     """
@@ -35,8 +56,32 @@ def read_search(lines: Sequence[str], number: int) -> tuple[Edit, int] | None:
         if not middle and _MIDDLE.match(lines[end]):
             middle = end
         elif middle and _END.match(lines[end]):
-            return Edit(list(lines[number + 1 : middle]), list(lines[middle + 1 : end])), end + 1
+            return Edit(list(lines[number + 1 : middle]), list(lines[middle + 1 : end]), path), end + 1
     return Edit([lines[number]], []), number + 1
+
+
+def read_command(lines: Sequence[str], number: int) -> tuple[Edit, int] | None:
+    """Read a command of the shell that writes a file, or changes it; return it and the line behind it."""
+    line = lines[number]
+    if found := _HERE.fullmatch(line):
+        end = next((end for end in range(number + 1, len(lines)) if lines[end] == found["mark"]), 0)
+        path = found["path"] or found["path_2"]
+        return (
+            (Edit([], list(lines[number + 1 : end]), path, is_file=True), end + 1) if end and path else None
+        )
+    words = [word.strip("'\"") for word in line.split()]
+    paths = list(filter(PATH.fullmatch, words))
+    return (
+        (Edit([], [], paths[-1] if paths else "", unread=line.strip()), number + 1)
+        if "<<" not in line
+        else None
+    )
+
+
+def path_in(line: str) -> str:
+    """Return the path that a line is, with marks around it; "" for other lines."""
+    heading = _HEADING.fullmatch(line) if len(line) <= _MOST_OF_PATH else None
+    return heading["path"] if heading else ""
 
 
 def read_path(lines: Sequence[str], number: int) -> tuple[str, int] | None:
@@ -63,6 +108,8 @@ def read_hunk(lines: Sequence[str], number: int, path: str) -> tuple[Edit, int] 
 
 def find_places(edit: Edit, lines: Sequence[str]) -> list[int]:
     """Return where an edit fits into a text, perhaps with another indentation."""
+    if edit.line is not None:
+        return [edit.line] if edit.line <= len(lines) else []
     return _starts(lines, edit.search, str.rstrip) or _starts(lines, edit.search, str.strip)
 
 
@@ -76,6 +123,8 @@ def _starts(lines: Sequence[str], search: Sequence[str], strip: Callable[[str], 
 
 def replace(edit: Edit, lines: Sequence[str], start: int) -> list[str]:
     """Return a text with an edit, which takes the indentation of the lines that it replaces."""
+    if edit.line is not None:
+        return [*lines[:start], *edit.replace, *lines[start:]]
     end = start + len(edit.search)
     pairs = zip(edit.search, lines[start:end], strict=True)
     indents = [(_indent(line), _indent(found)) for line, found in pairs if line.strip()]

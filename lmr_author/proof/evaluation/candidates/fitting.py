@@ -37,6 +37,7 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Target
 from lmr_author.proof.evaluation.candidates.answer import read
 from lmr_author.proof.evaluation.candidates.meaning import (
+    added_parameters,
     new_decorators,
     own_nodes,
     require_last,
@@ -45,6 +46,7 @@ from lmr_author.proof.evaluation.candidates.meaning import (
 )
 from lmr_author.proof.evaluation.candidates.reply import Block, Invalid, Reply
 
+_ACTS = ast.Call | ast.Yield | ast.YieldFrom | ast.Await | ast.NamedExpr
 _DECLARATIONS = FunctionNode | ast.ClassDef | ast.Import | ast.ImportFrom
 
 
@@ -113,6 +115,7 @@ def fit(answer: str, slot: Slot, *, is_file: bool = False) -> FittedAnswer:
         require_same_header(target, own)
         require_not_bound_again(reply, source, own, target, slot.shown)
     decorators = {target: new for target, (_, own) in answers.items() if (new := new_decorators(target, own))}
+    values = {target: added_parameters(target, own) for target, (_, own) in answers.items()}
     body = None if answers else _body(reply, slot)
     if body is not None:
         block, nodes = body, [_as_function(body)]
@@ -130,9 +133,11 @@ def fit(answer: str, slot: Slot, *, is_file: bool = False) -> FittedAnswer:
     extras = _Extras(reply, slot, block, nodes)
     extras.add_what_is_used()
     dropped = [f"changes {path}" for path in reply.elsewhere]
+    for target, added in values.items():
+        dropped += [f"adds the parameter {name} to {target.qualname}" for name in added]
     dropped += extras.dropped() if answers else ()
     dropped += [f"{target.qualname} is not in the answer" for target in slot.targets if target not in regions]
-    spliced, line = _spliced(slot.goal, regions, decorators, extras.added)
+    spliced, line = _spliced(slot.goal, regions, decorators, values, extras.added)
     return FittedAnswer(
         data=spliced,
         line=line,
@@ -147,7 +152,7 @@ def fit(answer: str, slot: Slot, *, is_file: bool = False) -> FittedAnswer:
 def _nothing(reply: Reply, slot: Slot) -> str:
     """Return why there is no answer in a reply."""
     definitions = [definition for block in reply.blocks for definition in block.module.definitions]
-    others = ", ".join(definition.qualname for definition in definitions[:5])
+    others = ", ".join([*(definition.qualname for definition in definitions[:5]), *reply.seen[:3]])
     return f"the answer does not define {', '.join(slot.qualnames)}" + (f", but {others}" if others else "")
 
 
@@ -156,14 +161,17 @@ def _body(reply: Reply, slot: Slot) -> Block | None:
     bodies = [block for block in reply.blocks if block.is_whole and not all(map(_is_aside, block.statements))]
     if not bodies or len(slot.targets) > 1:
         return None
-    return max(reversed(bodies), key=_gives)
+    body, name = max(reversed(bodies), key=_gives), slot.targets[0].name
+    if name in _bound(body.statements) or (name in body.names and not _gives(body)):
+        return None  # it calls the function, or makes another one of it
+    return body
 
 
 def _is_aside(statement: ast.stmt) -> bool:
     """Return True for what is no body: a definition or an import, or words that happen to be Python."""
     match statement:
-        case ast.Expr(value=ast.Constant() | ast.Name()):
-            return True
+        case ast.Expr():
+            return not any(isinstance(node, _ACTS) for node in walk(statement))
     return isinstance(statement, _DECLARATIONS)
 
 
@@ -183,6 +191,7 @@ def _spliced(
     goal: Module,
     regions: Mapping[Definition, bytes],
     decorators: Mapping[Definition, Sequence[str]],
+    values: Mapping[Definition, Mapping[str, ast.expr | None]],
     added: Mapping[str, Sequence[str]],
 ) -> tuple[bytes, int]:
     """Return the goal file with other bodies and with what is added, and the line of the first target."""
@@ -190,6 +199,10 @@ def _spliced(
     owned = next((target for target in regions if target.class_name), first)
     try:
         spliced = Module.parse(splice_regions(goal, regions), goal.name)
+        for target, parameters in values.items():
+            if parameters:
+                function = find(spliced, Target(goal.name, target.qualname, nth=target.nth))
+                spliced = Module.parse(_with_values(spliced, function, parameters), goal.name)
         for target, names in decorators.items():
             function = find(spliced, Target(goal.name, target.qualname, nth=target.nth))
             spliced = Module.parse(_decorated(spliced, function, names), goal.name)
@@ -207,6 +220,20 @@ def _decorated(module: Module, function: Definition, names: Sequence[str]) -> by
     indent, newline = indent_of(module.line_text(line)), region(module, function).newline
     at = module.byte_offset(module.line_start(line))
     text = "".join(f"{indent}@{name}{newline}" for name in names)
+    return module.data[:at] + module.encode(text) + module.data[at:]
+
+
+def _with_values(module: Module, function: Definition, values: Mapping[str, ast.expr | None]) -> bytes:
+    """Return the file with the values of parameters that the task does not have in front of a function's body."""
+    first, line = function.statements[0], first_line(function.statements[0])
+    before = module.line_text(line)[: first.col_offset]
+    if before.strip():
+        raise Invalid(f"the answer adds parameters to {function.name}, in one line: {', '.join(values)}")
+    newline = region(module, function).newline
+    text = "".join(
+        f"{before}{name} = {ast.unparse(value)}{newline}" for name, value in values.items() if value
+    )
+    at = module.byte_offset(module.line_start(line))
     return module.data[:at] + module.encode(text) + module.data[at:]
 
 
@@ -259,7 +286,7 @@ class _Extras:
         own = blocks.index(self._block)
         order = [self._block, *reversed(blocks[:own]), *blocks[own + 1 :]]
         # Of the target only body and decorators are new: an annotation of the answer is not applied.
-        parts = ((node, [*node.decorator_list, *node.body]) for node in self._nodes)
+        parts = ((node, [*node.decorator_list, *_defaults(node), *node.body]) for node in self._nodes)
         waiting = [use for node, own in parts for use in self._uses(node, own)]
         wanted: set[tuple[str, str]] = set()
         while waiting:
@@ -335,6 +362,10 @@ class _Extras:
             return True
         names = {_scoped_name(scope, name) for name in _bound([statement])}
         return statement in self._nodes or bool(names and self._masked.issuperset(names))
+
+
+def _defaults(node: FunctionNode) -> Iterator[ast.expr]:
+    yield from filter(None, (*node.args.defaults, *node.args.kw_defaults))
 
 
 def _scoped_name(scope: str, name: str) -> str:

@@ -59,7 +59,8 @@ _ACTIONS = {"bash": "run", "python": "run", "submit": "finish", "think": "messag
 _TRIAL = "result.json"
 _OF_TRIALS = ("artifacts", "exception.txt")
 """Beside a trial's result, and not beside a job's: what was collected, or why nothing was."""
-_TASK_AND_INDEX = re.compile(r"(?P<task>.+)-(?P<index>\d+)")
+TASK_AND_INDEX = re.compile(r"(?P<task>.+)-(?P<index>\d+)")
+"""Name of one implementation of a task, where a harness has one name for each of its problems."""
 
 Answer = dict[str, Any]
 
@@ -238,7 +239,7 @@ def _read_trial(path: Path) -> Answer:
         answer["usage"] = _usage_of_trial(trial)
     except (TypeError, KeyError, ValueError, AttributeError) as error:
         raise LmrError(f"{path}: not the result of a Harbor trial", "name a folder of Harbor jobs") from error
-    match = next(filter(None, map(_TASK_AND_INDEX.fullmatch, names)), None)
+    match = next(filter(None, map(TASK_AND_INDEX.fullmatch, names)), None)
     if match is None:
         raise LmrError(f"{path}: {names[0]} is no exported task", "they are named TASK-INDEX")
     place = {"task": match["task"], "index": int(match["index"]), "sample": _number(path.parent)}

@@ -67,13 +67,33 @@ def _changed_line(later: Block, block: Block, function: FunctionNode, name: str)
 
 
 def require_same_header(target: Definition, own: Definition) -> None:
-    """Refuse a function with other defaults than the task's, or of another kind."""
+    """Refuse a function with other parameters or defaults than the task's, or of another kind."""
     if isinstance(target.node, ast.AsyncFunctionDef) != isinstance(own.node, ast.AsyncFunctionDef):
         raise Invalid(f"{own.name} is asynchronous in the answer or in the task, and not in both")
-    given = _defaults(target.function.args)
-    for name, default in _defaults(own.function.args).items():
-        if given.get(name, default) != default:
-            raise Invalid(f"the answer changes the default of {name}: {default[:60]}")
+    ours, theirs = target.function.args, own.function.args
+    given, defaults = _defaults(ours), _defaults(theirs)
+    for name, default in defaults.items():
+        if name in given and ast.unparse(given[name]) != ast.unparse(default):
+            raise Invalid(f"the answer changes the default of {name}: {ast.unparse(default)[:60]}")
+    by_place = [each.arg for each in (*theirs.posonlyargs, *theirs.args)]
+    moved = {each.arg for each in theirs.kwonlyargs}
+    wanted = [each.arg for each in (*ours.posonlyargs, *ours.args) if each.arg not in moved]
+    is_called_alike = _names(ours) <= _names(theirs) and by_place[: len(wanted)] == wanted
+    if not is_called_alike or any(value is None for value in added_parameters(target, own).values()):
+        signature = f"({ast.unparse(theirs)}) for ({ast.unparse(ours)})"
+        raise Invalid(f"the answer changes the signature of {own.name}: {signature}")
+
+
+def added_parameters(target: Definition, own: Definition) -> dict[str, ast.expr | None]:
+    """Return the parameters that an answer adds to the task's, which no call gives, with their values there."""
+    theirs = own.function.args
+    values: dict[str, ast.expr | None] = dict.fromkeys(node.arg for node in each(theirs, ast.arg))
+    values |= _defaults(theirs)
+    if theirs.vararg:
+        values[theirs.vararg.arg] = ast.Tuple([], ast.Load())
+    if theirs.kwarg:
+        values[theirs.kwarg.arg] = ast.Dict([], [])
+    return {name: value for name, value in values.items() if name not in _names(target.function.args)}
 
 
 def new_decorators(target: Definition, own: Definition) -> list[str]:
@@ -85,7 +105,11 @@ def new_decorators(target: Definition, own: Definition) -> list[str]:
     return added
 
 
-def _defaults(arguments: ast.arguments) -> dict[str, str]:
+def _names(arguments: ast.arguments) -> set[str]:
+    return {node.arg for node in each(arguments, ast.arg)}
+
+
+def _defaults(arguments: ast.arguments) -> dict[str, ast.expr]:
     """Return the defaults of parameters by their names."""
     plain = [*arguments.posonlyargs, *arguments.args]
     pairs = [*zip(reversed(plain), reversed(arguments.defaults), strict=False)]
@@ -94,7 +118,7 @@ def _defaults(arguments: ast.arguments) -> dict[str, str]:
         for name, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
         if value
     ]
-    return {parameter.arg: ast.unparse(value) for parameter, value in pairs}
+    return {parameter.arg: value for parameter, value in pairs}
 
 
 def require_not_bound_again(

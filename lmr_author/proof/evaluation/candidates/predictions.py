@@ -16,7 +16,7 @@ from lmr_author.core import files, foreign
 from lmr_author.core.errors import LmrError
 from lmr_author.core.parsing import NotParsed, json_data
 from lmr_author.core.task import TaskInfo
-from lmr_author.proof.evaluation.candidates import logs
+from lmr_author.proof.evaluation.candidates import logs, runs
 from lmr_author.proof.evaluation.candidates.answer import MAX_ANSWER
 
 _HINT = 'it needs "task", "model" and "code", or "instance_id", "model_name_or_path" and "model_patch"'
@@ -130,6 +130,13 @@ def read(path: Path, tasks: Mapping[str, TaskInfo]) -> Given:
     elsewhere: Counter[str] = Counter()
     for prediction in predictions:
         name = _find_task(prediction.task, tasks)
+        if (
+            name is None
+            and not prediction.index
+            and (match := logs.TASK_AND_INDEX.fullmatch(prediction.task))
+        ):
+            name = _find_task(match["task"], tasks)
+            prediction = replace(prediction, index=int(match["index"])) if name else prediction
         if name is None:
             elsewhere[prediction.task] += 1
             continue
@@ -177,9 +184,9 @@ def _from_file(path: Path) -> Iterator[Prediction]:
         return
     run = logs.run_of(path)
     with path.open("rb") as file:
-        if file.read(64).lstrip()[:1] == b"[":
-            for number, entry in enumerate(files.read_json(path), 1):
-                yield _prediction(entry, f"{path.name}, entry {number}", run)
+        if file.read(64).lstrip()[:1] == b"[" or runs.is_json(path):
+            for where, entry in runs.entries(path, files.read_json(path)):
+                yield _prediction(entry, where, run)
             return
         file.seek(0)
         for number, line in enumerate(file, 1):
@@ -191,7 +198,7 @@ def _from_file(path: Path) -> Iterator[Prediction]:
                     raise LmrError(
                         f"{where}: not JSON ({error.reason})", "each line is one prediction as JSON"
                     ) from error
-                yield _prediction(data, where, run)
+                yield _prediction(runs.of_line(data), where, run)
 
 
 class _Line(msgspec.Struct):
@@ -248,6 +255,11 @@ def _from_folder(root: Path, tasks: Mapping[str, TaskInfo]) -> Iterator[Predicti
             if earlier is None or earlier.error:
                 logged[prediction.key] = prediction
     yield from logged.values()
+    taken: set[tuple[Path, str]] = set()
+    for path, place in runs.find(root):
+        found = [each for each in _from_file(path) if (place, each.task) not in taken]
+        taken |= {(place, each.task) for each in found}
+        yield from found
     run = logs.run_of(root)
     for above, names, _ in os.walk(root):
         names.sort()

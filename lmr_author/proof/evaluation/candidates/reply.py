@@ -9,8 +9,11 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from lmr_author.core.code import Definition, Module, parse
+from lmr_author.core.code import Definition, Module, each, parse
 from lmr_author.core.errors import LmrError
+
+WRAPPER = "if True:\n"
+"""It stands above what is indented."""
 
 
 class Invalid(LmrError):
@@ -24,15 +27,22 @@ class Block:
     Attributes:
         statements: those at its top level, without ``if True:``; an import statement for each name.
         is_whole: it was Python as it stood, and not picked out of other text.
+        path: of the file that it is, where the reply names one.
     """
 
     module: Module
     statements: tuple[ast.stmt, ...]
     is_whole: bool = True
+    path: str = ""
 
     @classmethod
     def of(cls, module: Module, *, is_whole: bool = True) -> Block:
         return cls(module, tuple(flat(module.tree.body)), is_whole)
+
+    @property
+    def names(self) -> set[str]:
+        """The names of variables in it."""
+        return {node.id for node in each(self.module.tree, ast.Name)}
 
     @property
     def functions(self) -> list[Definition]:
@@ -66,11 +76,13 @@ class Reply:
     Attributes:
         unread: what cannot be read.
         elsewhere: other files that it changes.
+        seen: what else there is, in words.
     """
 
     blocks: tuple[Block, ...]
     unread: tuple[Unread, ...] = ()
     elsewhere: tuple[str, ...] = ()
+    seen: tuple[str, ...] = ()
 
     def function(self, target: Definition) -> tuple[Block, Definition] | None:
         """Return the last complete definition of a target; the last stub where nothing is complete.
@@ -135,6 +147,26 @@ def parsed_block(text: str, what: str) -> Block:
     if module is None:
         raise Invalid(f"{what} is not Python: {python_error(text)}")
     return Block.of(module)
+
+
+def as_python(text: str) -> Block | None:
+    lines = [line for line in text.split("\n") if line.strip()]
+    code, indents = text.lstrip("\n"), [re.match(r"[ \t]*", line)[0] for line in lines[:2]]  # type: ignore[index]
+    if not lines:
+        return None
+    choices = [WRAPPER + code] if indents[0] else [text, WRAPPER + indents[-1] + code]
+    modules = filter(None, map(parsed_module, choices))
+    return next((Block.of(module) for module in modules if module.tree.body), None)
+
+
+def is_data(block: Block) -> bool:
+    """Return True for JSON, several lines of it, or JSON behind a word and a colon, which are Python, too."""
+    for statement in block.statements:
+        match statement:
+            case ast.Expr(value=ast.Dict() | ast.List()) | ast.AnnAssign(annotation=ast.Dict() | ast.List()):
+                continue
+        return False
+    return True
 
 
 def python_error(text: str) -> str:

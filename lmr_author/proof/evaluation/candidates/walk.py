@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
 
-from lmr_author.core.parsing import NotParsed, json_data
-from lmr_author.proof.evaluation.candidates import edits
+from lmr_author.core.parsing import NotParsed, json_at
+from lmr_author.proof.evaluation.candidates import edits, envelopes, marks
 from lmr_author.proof.evaluation.candidates.edits import Edit
-from lmr_author.proof.evaluation.candidates.reply import Block, Invalid, Unread, parsed_module
+from lmr_author.proof.evaluation.candidates.envelopes import Call, Content, Text
+from lmr_author.proof.evaluation.candidates.reply import (
+    WRAPPER,
+    Block,
+    Invalid,
+    Unread,
+    as_python,
+    is_data,
+    parsed_module,
+)
 
 _MAX_PARSED = 16 * 2**20
 """Characters that are parsed to find the code in a reply."""
@@ -23,31 +34,18 @@ _LONG_QUOTES = ('"""', "'''")
 _QUOTE = "[\"'`]"
 _THOUGHTS = "think|thinking|reasoning|thought|thoughts|scratchpad"
 # Words about such tags have them in quotes; a fence may follow them.
-_TAG = re.compile(rf"(?<!{_QUOTE})<(?P<end>/?)(?P<name>{_THOUGHTS})>(?!{_QUOTE}(?!``))", re.IGNORECASE)
+_TAG = re.compile(
+    rf"(?<!{_QUOTE})(?:<(?P<end>/?)(?:\w+:)?(?P<name>{_THOUGHTS})>|\[(?P<end_2>/?)(?P<name_2>THINK)\]"
+    rf"|◁(?P<end_3>/?)(?P<name_3>think)▷)(?!{_QUOTE}(?!``))",
+    re.IGNORECASE,
+)
 _OPENING = re.compile(r"(?P<before>[^`]*?)(?P<fence>`{3,}|~{3,})[ \t{.]*(?P<label>[^`]*)")
-_BEGINS = re.compile(r"[ \t]*(?:(?:def|class|async|import|from)\b|@|[A-Za-z_]\w*\s*(?::[^=]+)?=[^=])")
+_BEGINS = re.compile(r"\s*(?:(?:def|class|async|import|from)\b|@|[A-Za-z_]\w*\s*(?::[^=]+)?=[^=])")
 _DEF = re.compile(r"\s*(?:async )?def\s+(?P<name>\w+)")
 _LINE_IN_WORDS = re.compile(r"\b(?:replace|change|insert|add)\b[^`]*\bline \d+", re.IGNORECASE)
-_WRAPPER = "if True:\n"
+_JSON = re.compile(r"[^{\[]*?(?P<json>\{\s*(?:[\"}]|$)|\[\s*(?:[\"{\[]|$))")
 
 Part = Block | Edit | Unread
-
-
-def from_json(text: str) -> str:
-    """Return the longest string of a reply in JSON; any other text as it is."""
-    inner = re.fullmatch(r"\s*(?:```\w*\n)?(?P<json>[\[{\"].*?)(?:```)?\s*", text, re.DOTALL)
-    try:
-        data = json_data(inner["json"]) if inner else []
-    except NotParsed:
-        return text
-    match data:
-        case dict():
-            values = list(data.values())
-        case list():
-            values = data
-        case _:
-            values = [data]
-    return max((value for value in values if isinstance(value, str)), key=len, default=text)
 
 
 class Walk:
@@ -56,35 +54,98 @@ class Walk:
     Attributes:
         parts: what was found, without thoughts.
         thought: the tag of thoughts that do not end.
+        seen: what else there is, in words: languages of fences, calls of tools.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, left: int = _MAX_PARSED) -> None:
         self.parts: list[Part] = []
         self.thought = ""
+        self.seen: dict[str, None] = {}
         self._lines, self._number = text.split("\n"), 0
-        self._left, self._fences, self._edits = _MAX_PARSED, 0, 0
+        self._left, self._fences, self._edits = left, 0, 0
         self._run: list[str] = []
         self._outside = 0
         self._closings: set[int] = set()
         self._path, self._in_diff = "", False
-        if whole := self._parsed(text):
-            self.parts = [whole]
+        self._unmarked_to = 0
+        self._before = ("", 0)
+        if whole := self._whole(text):
+            self.parts = whole
             return
         while self._number < len(self._lines):
-            _ = self._fence() or self._edit() or self._code() or self._words()
+            _ = (
+                self._fence()
+                or self._edit()
+                or self._unmark()
+                or self._code()
+                or self._envelope()
+                or self._words()
+            )
         self._flush()
         if self.thought:
             del self.parts[self._outside :]
 
-    def _add(self, part: Part) -> None:
+    def _add(self, *parts: Part) -> None:
         self._flush()
-        self.parts.append(part)
+        self.parts += parts
 
     def _flush(self) -> None:
         """Make a block of the code between other text."""
-        module, self._run = parsed_module("\n".join(self._run)) if self._run else None, []
-        if module:
-            self.parts.append(Block.of(module, is_whole=False))
+        block, self._run = self._parsed("\n".join(self._run)) if self._run else None, []
+        if block:
+            self.parts.append(replace(block, is_whole=False))
+
+    def _whole(self, text: str) -> list[Part]:
+        """Read text that is JSON or Python, also with marks before its lines; return nothing for any other."""
+        parts = self._json(text.strip())
+        if parts is not None:
+            return parts
+        if block := self._parsed(text):
+            return [block]
+        lines = text.strip("\n").split("\n")
+        run = marks.unmarked(lines, 0)
+        block = self._parsed("\n".join(run)) if len(run) == len(lines) else None
+        return [block] if block else []
+
+    def _json(self, text: str) -> list[Part] | None:
+        """Read text that is JSON to its end; return None for any other."""
+        if text[:1] not in ("{", "[", '"'):
+            return None
+        self._left -= max(len(text), _LEAST_PARSED)
+        try:
+            data, end = json_at(text, 0)
+        except NotParsed:
+            return None
+        return self._unwrapped(data) if end == len(text) else None
+
+    def _unwrapped(self, data: Any) -> list[Part]:
+        """Read what is in JSON."""
+        try:
+            return self._read(envelopes.contents(data))
+        except RecursionError as error:
+            raise Invalid("the answer's JSON is too deeply nested") from error
+
+    def _read(self, contents: Iterable[Content]) -> list[Part]:
+        """Read what an envelope holds, each text as a reply of its own."""
+        parts: list[Part] = []
+        for content in contents:
+            match content:
+                case Edit():
+                    self._count()
+                    parts.append(content)
+                case Call(name):
+                    self.seen[f"a call of {name[:40]}"] = None
+                case Text(text, path):
+                    parts += _of_file(self._inner(text), path)
+        return parts
+
+    def _inner(self, text: str) -> list[Part]:
+        if self._left < 0:
+            return []
+        walk = Walk(text, self._left)
+        self._left = walk._left - _LEAST_PARSED
+        self.seen |= walk.seen
+        return walk.parts
 
     def _fence(self) -> bool:
         """Take a fence with Python; the lines of another one are read like any text, up to its end."""
@@ -96,14 +157,17 @@ class Walk:
             self._path, self._in_diff = "", False
             return True
         self._fences += 1
-        first = None
+        first, text = None, ""
+        label = opening["label"].lower()
+        if named := edits.PATH.search(opening["label"][:200]):
+            self._path = named[0]
         for end, content in self._contents(opening):
-            first = end if first is None else first
-            if block := self._parsed(from_json(content)):
-                self._add(block)
+            first, text = (end, content) if first is None else (first, text)
+            parts = self._continued(content) or self._whole(content)
+            if parts:
+                self._take(content, parts)
                 self._number = end + 1
                 return True
-        label = opening["label"].lower()
         if first is not None and first < len(self._lines):
             rest = re.sub(r"[`~]+[ \t]*$", "", self._lines[first])
             if rest.strip():
@@ -111,9 +175,36 @@ class Walk:
             else:
                 self._closings.add(first)
         self._in_diff = label.startswith(("diff", "patch"))
+        self._flush()
+        self._before = text, len(self.parts)
         if label.startswith("py"):
             self._add(Unread("", "\n".join(self._lines[self._number : first])))
+        elif label:
+            self.seen[f"a fence of {label[:20].strip()}"] = None
         return True
+
+    def _take(self, content: str, parts: list[Part]) -> None:
+        """Add what a fence is, with the path above it, in its label, or in its first comment."""
+        first = content.lstrip().partition("\n")[0]
+        path, self._path = self._path or (edits.path_in(first) if first.startswith("#") else ""), ""
+        self._flush()
+        self._before = content, len(self.parts)
+        self.parts += _of_file(parts, path)
+
+    def _continued(self, content: str) -> list[Part]:
+        """Return the function that the fence before began and this one ends, in place of its first part."""
+        text, number = self._before
+        if not text or not content.lstrip("\n").startswith((" ", "\t")):
+            return []
+        before, both = parsed_module(text), f"{text}\n{content}"
+        if before and (_returns(text) or not _returns(content)):
+            return []
+        block = self._parsed(both)
+        if block is None or not block.functions:
+            return []
+        self._flush()
+        del self.parts[number:]
+        return [block]
 
     def _contents(self, opening: re.Match[str]) -> Iterator[tuple[int, str]]:
         """Yield the line of each end that a fence may have, and what stands before it: code may have fences, too."""
@@ -142,16 +233,75 @@ class Walk:
             self._path, self._number = header
             self._in_diff = True
             return True
-        found = edits.read_search(lines, number)
+        found = edits.read_search(lines, number, self._path) or self._command(number)
         if not found and (lines[number].startswith("@@") or (self._in_diff and lines[number].strip())):
             found = edits.read_hunk(lines, number, self._path)
         if not found:
             return False
         edit, self._number = found
+        self._count()
+        self._add(edit)
+        return True
+
+    def _count(self) -> None:
         self._edits += 1
         if self._edits > _MAX_EDITS:
             raise Invalid(f"the answer has more than {_MAX_EDITS} edits")
-        self._add(edit)
+
+    def _command(self, number: int) -> tuple[Edit, int] | None:
+        if self._left < 0 or not edits.COMMAND.match(self._lines[number]):
+            return None
+        self._left -= len(self._lines)
+        return edits.read_command(self._lines, number)
+
+    def _unmark(self) -> bool:
+        """Take the marks from lines with code, to be read again."""
+        if self._number < self._unmarked_to:
+            return False
+        run = marks.unmarked(self._lines, self._number)
+        self._unmarked_to = self._number + len(run)
+        if not marks.has_code(run):
+            return False
+        self._lines[self._number : self._unmarked_to] = run
+        return True
+
+    def _envelope(self) -> bool:
+        """Take JSON between other text, and the call of a tool in tags; leave out the tags around an answer."""
+        if self.thought or self._left < 0:
+            return False
+        line = self._lines[self._number]
+        self._left -= len(line)
+        if tag := envelopes.ANSWER_TAG.match(line):
+            self._lines[self._number] = line[tag.end() :]
+            self._left -= len(self._lines)
+            for number in range(self._number, len(self._lines) if self._left > 0 else 0):
+                if envelopes.without_end(self._lines, number):
+                    break
+            return True
+        if envelopes.without_end(self._lines, self._number):
+            return True
+        call = line.lstrip().startswith("<") and ("<function=" in line or "invoke name=" in line)
+        begin = line.index("<") if call else -1
+        if not call and (found := _JSON.match(line)):
+            begin = found.start("json")
+        if begin < 0:
+            return False
+        rest = "\n".join(self._lines[self._number :])
+        self._left -= max(len(rest), _LEAST_PARSED)
+        if call:
+            read = envelopes.in_tags(rest, begin)
+            if not read:
+                return False
+            parts, end = self._read(read[0]), read[1]
+        else:
+            try:
+                data, end = json_at(rest, begin)
+            except NotParsed:
+                return False
+            parts = self._unwrapped(data)
+        self._add(*parts)
+        self._number += rest.count("\n", 0, end)
+        self._lines[self._number] = rest[end:].partition("\n")[0]
         return True
 
     def _code(self) -> bool:
@@ -161,7 +311,7 @@ class Walk:
         if self.thought or not _BEGINS.match(begin):
             return False
         if end := self._end(number):
-            self._run += [_WRAPPER.strip()] if begin[0] in " \t" else []
+            self._run += [WRAPPER.strip()] if begin[0].isspace() else []
             self._run += lines[number:end]
             self._number = end
             return True
@@ -185,15 +335,18 @@ class Walk:
             for span in re.findall(r"`([^`]+)`", line):
                 if block := self._parsed(span):
                     self._add(Block(block.module, block.statements, is_whole=False))
+        if line.strip():
+            self._path = edits.path_in(line)
         end = 0
         for tag in _TAG.finditer(line):
             end = tag.end()
-            name = tag["name"].lower()
+            name = (tag["name"] or tag["name_2"] or tag["name_3"]).lower()
+            closes = tag["end"] or tag["end_2"] or tag["end_3"]
             is_in_words = bool(line[: tag.start()].strip() and line[end:].strip())
-            if not tag["end"] and not self.thought:
+            if not closes and not self.thought:
                 self._flush()
                 self.thought, self._outside = name, len(self.parts)
-            elif tag["end"] and (self.thought == name or not (self.thought or is_in_words)):
+            elif closes and (self.thought == name or not (self.thought or is_in_words)):
                 self._flush()
                 # Thoughts whose first tag is missing began with the reply.
                 del self.parts[self._outside if self.thought else 0 :]
@@ -206,14 +359,15 @@ class Walk:
 
     def _parsed(self, text: str) -> Block | None:
         """Parse text as it is, indented as a whole, or with the indentation that its first line lost."""
-        lines = [line for line in text.split("\n") if line.strip()]
         self._left -= max(len(text), _LEAST_PARSED)
-        if not lines or self._left < 0:
+        if not text.strip() or self._left < 0:
             return None
-        code, indents = text.lstrip("\n"), [re.match(r"[ \t]*", line)[0] for line in lines[:2]]  # type: ignore[index]
-        choices = [_WRAPPER + code] if indents[0] else [text, _WRAPPER + indents[-1] + code]
-        modules = filter(None, map(parsed_module, choices))
-        return next((Block.of(module) for module in modules if module.tree.body), None)
+        block = as_python(text)
+        if block and is_data(block):
+            return None
+        if block and not marks.escaped_names(text) & block.names:  # `a &lt; b` is Python with a variable `lt`
+            return block
+        return next(filter(None, map(as_python, marks.repaired(text))), None)
 
     def _end(self, begin: int) -> int:
         """Return the end of the shortest run of lines that is Python, with all lines that are deeper; 0 for none."""
@@ -227,6 +381,18 @@ class Walk:
             if self._parsed("\n".join(lines[begin:end])):
                 return end
         return 0
+
+
+def _of_file(parts: Iterable[Part], path: str) -> list[Part]:
+    """Return parts with the path of the file that they are; one that has a path keeps it."""
+    return [
+        replace(part, path=path) if isinstance(part, Block) and path and not part.path else part
+        for part in parts
+    ]
+
+
+def _returns(text: str) -> bool:
+    return bool(re.search(r"^\s*(?:return|yield|raise)\b", text, re.MULTILINE))
 
 
 def _is_below(line: str, begin: str) -> bool:

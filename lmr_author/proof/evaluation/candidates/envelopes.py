@@ -1,0 +1,180 @@
+"""What a reply is wrapped in: JSON of structured outputs, chats and tool calls, and tool calls in tags."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lmr_author.core.parsing import NotParsed, json_data
+from lmr_author.proof.evaluation.candidates.edits import Edit
+
+_PROSE = re.compile(
+    r"(?:.*_)?(?:think|thinking|thoughts?|reasoning|explanations?|rationale|analysis|notes?|comments?|descriptions?"
+    r"|summary|plan|usage|examples?|tests?|drafts?|scratchpad|signature|outputs|query|prompt|instructions?)(?:_.*)?",
+    re.IGNORECASE,
+)
+"""Keys of what is said about the code."""
+_CODE = frozenset({"code", "answer", "implementation", "solution", "content", "body", "source", "arguments"})
+"""Keys whose text is code though it has one line."""
+_PATH_KEYS = ("path", "file_path", "filepath", "filename", "file_name", "target_file", "file", "name")
+_TEXT_KEYS = ("content", "contents", "file_text", "code", "text", "source")
+_INPUT_KEYS = ("arguments", "input", "args", "parameters")
+_OLD_KEYS = ("old_str", "old_string", "old_text", "search")
+_NEW_KEYS = ("new_str", "new_string", "new_text", "replace", "insert_text")
+_PATH = re.compile(r"[\w./\\ -]*\w\.[A-Za-z]\w{0,5}")
+_CALL = re.compile(
+    r"<(?:function=|(?:\w+:)?invoke name=\")(?P<name>[^\">]+)\"?>(?P<inner>.*?)</(?:function|(?:\w+:)?invoke)>",
+    re.DOTALL,
+)
+_PARAMETER = re.compile(
+    r"<(?:\w+:)?parameter(?:=| name=\")(?P<key>[^\">]+)\"?>\n?(?P<value>.*?)\n?</(?:\w+:)?parameter>",
+    re.DOTALL,
+)
+
+
+_ANSWER = "pre|code|answer|solution|response|result|output|implementation"
+ANSWER_TAG = re.compile(rf"(?:[ \t]*<(?:(?:{_ANSWER})\b[^<>]*>|!\[CDATA\[))+")
+_ANSWER_END = re.compile(rf"(?:[ \t]*(?:</(?:{_ANSWER})>|\]\]>))+[ \t]*$")
+_MOST_OF_TAGS = 200
+_READ_AS_TEXT = re.compile(r"\bcat\b[^\n|;]{0,200}<<|\*\*\* Begin Patch")
+_REDIRECTED = re.compile(r">\s*(?P<path>[\w./-]+\.py)\b")
+_SOURCE = re.compile(r"[\w./-]{1,200}\.py\b")
+_CHANGES = re.compile(
+    r"\b(?:sed|perl)\s(?:\S+\s){0,8}?-\w*i|\.write\w*\(|\btee\s|\bpatch\s|\b(?:mv|cp)\s"
+    r"|\bgit\s+(?:checkout|restore|apply|stash|reset\s+--hard)"
+)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A reply, or a part of one, within the envelope; ``path`` is the file that it is, where one is named."""
+
+    text: str
+    path: str = ""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a tool that writes no file."""
+
+    name: str
+
+
+Content = Text | Edit | Call
+
+
+def contents(data: Any) -> Iterator[Content]:
+    """Yield what is in JSON, in its order, without what is said about the code and what others than the model wrote."""
+    match data:
+        case str():
+            yield Text(data)
+        case [str(), *_] if all(isinstance(line, str) and "\n" not in line[:-1] for line in data):
+            # The lines of one text, as in a notebook.
+            yield Text("\n".join(line.removesuffix("\n") for line in data))
+        case list():
+            for part in data:
+                yield from contents(part)
+        case {"role": "user" | "system" | "developer" | "tool"} | {"type": "tool_result"}:
+            return
+        case {"name": str(name), **rest} if given := next(
+            (rest[key] for key in _INPUT_KEYS if key in rest), None
+        ):
+            yield from of_call(name, given)
+        case dict():
+            yield from _members(data)
+
+
+def _members(data: Mapping[str, Any]) -> Iterator[Content]:
+    path, text = _first(data, _PATH_KEYS), _first(data, _TEXT_KEYS)
+    old, new = _given(data, _OLD_KEYS), _given(data, _NEW_KEYS)
+    if old is not None and new is not None:
+        yield Edit(*_lines(old, new), path)
+        return
+    if _PATH.fullmatch(path) and text:
+        yield Text(text, path)
+        return
+    for key, value in data.items():
+        if _PROSE.fullmatch(key) or (isinstance(value, str) and "\n" not in value and key not in _CODE):
+            continue
+        if isinstance(value, str) and _PATH.fullmatch(key):
+            yield Text(value, key)
+        else:
+            yield from contents(value)
+
+
+def of_call(name: str, given: Any) -> Iterator[Content]:
+    """Yield what a call of a tool writes, by its arguments: each client names its tools otherwise."""
+    if isinstance(given, str):
+        try:
+            given = json_data(given)
+        except NotParsed:
+            yield Text(given)  # of a tool that takes a text, as apply_patch
+            return
+    if not isinstance(given, dict):
+        yield Call(name)
+        return
+    path, text = _first(given, _PATH_KEYS), _given(given, _TEXT_KEYS)
+    new, line = _given(given, _NEW_KEYS), str(given.get("insert_line"))
+    if given.get("command") == "undo_edit":
+        yield Edit([], [], path, unread="undo_edit")
+    elif isinstance(given.get("edits"), list):
+        for edit in given["edits"]:
+            yield from of_call(name, {**given, "edits": None, **edit} if isinstance(edit, dict) else None)
+    elif path and re.fullmatch("[0-9]{1,7}", line):
+        yield Edit([], (new or text or "").removesuffix("\n").split("\n"), path, line=int(line))
+    elif path and text is not None and new is None:
+        yield Edit([], text.split("\n"), path, is_file=True)
+    elif not path and (command := _first(given, ("command", "cmd", "script"))):
+        yield from _of_shell(name, command)
+    else:
+        found = list(_members(given))
+        yield from found or [Call(name)]
+
+
+def _of_shell(name: str, command: str) -> Iterator[Content]:
+    """Yield what a command of the shell writes; what it changes in other ways cannot be read."""
+    yield Call(name)
+    if _READ_AS_TEXT.search(command):
+        yield Text(command)
+        return
+    paths = [match["path"] for match in _REDIRECTED.finditer(command)]
+    if _CHANGES.search(command):
+        paths += _SOURCE.findall(command) or [""]
+    for path in paths:
+        yield Edit([], [], path, unread=" ".join(command.split())[:80])
+
+
+def in_tags(text: str, begin: int) -> tuple[list[Content], int] | None:
+    """Read the call of a tool that is written in tags at a place of a text; return it with its end."""
+    match = _CALL.match(text, begin)
+    if match is None:
+        return None
+    given = {found["key"]: found["value"] for found in _PARAMETER.finditer(match["inner"])}
+    return list(of_call(match["name"], given)), match.end()
+
+
+def _given(data: Mapping[str, Any], keys: tuple[str, ...]) -> str | None:
+    return next((data[key] for key in keys if isinstance(data.get(key), str)), None)
+
+
+def _first(data: Mapping[str, Any], keys: tuple[str, ...]) -> str:
+    return _given(data, keys) or ""
+
+
+def _lines(old: str, new: str) -> tuple[list[str], list[str]]:
+    """Split both texts of a replacement into lines, without the line ends that both have around them."""
+    while old.endswith("\n") and new.endswith("\n"):
+        old, new = old[:-1], new[:-1]
+    while old.startswith("\n") and new.startswith("\n"):
+        old, new = old[1:], new[1:]
+    return old.split("\n"), new.split("\n")
+
+
+def without_end(lines: list[str], number: int) -> bool:
+    """Take the tag that ends an answer from a line; return whether there was one."""
+    end = _ANSWER_END.search(lines[number], max(len(lines[number]) - _MOST_OF_TAGS, 0))
+    if end:
+        lines[number] = lines[number][: end.start()]
+    return end is not None
