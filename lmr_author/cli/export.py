@@ -56,10 +56,20 @@ def export(
         bool, Option("--challenged", help="Refuse tasks that were not challenged, or with open endings.")
     ] = False,
     force: Annotated[bool, Option("--force", help="Export every task, marked with what is wrong.")] = False,
+    name: Annotated[
+        str, Option(help="harbor, huggingface: name of the data set.")
+    ] = "research-code-to-implement-from-papers",
     release_version: Annotated[str, Option(help="harbor, huggingface: version of this release.")] = "1.0.0",
     organization: Annotated[str, Option(help="harbor, huggingface: who publishes it.")] = "lmr-author",
     author: Annotated[list[str] | None, Option(help="harbor, huggingface: who made the tasks.")] = None,
     offline: Annotated[bool, Option("--offline", help="harbor: cut the network from the start.")] = False,
+    push: Annotated[
+        str,
+        Option(
+            metavar="REGISTRY",
+            help="harbor: build an image of each task, push it there, and name it by its digest.",
+        ),
+    ] = "",
     task: PlaceOption = None,
 ) -> int:
     """Export tasks to the engines that run models. Tasks must be proven to be sound, reviewed and not rejected."""
@@ -75,13 +85,15 @@ def export(
         out = Path(ui.path("Folder to write:", check=_taken))
     tasks = all_named(words, task) or [default_tasks()]
     chosen = list(by_name(tasks_at(tasks), "exports").values())
-    publication = Publication(release_version, organization, tuple(author or ()))
-    options = ExportOptions(
-        to.value, out, base_image, with_private, unreviewed, force, challenged, publication, offline
-    )
-    done = export_tasks(chosen, options)
-    for name, problems in done.unsound.items():
-        ui.say("is not fit for release:", name, "yellow")
+    publication = Publication(release_version, organization, tuple(author or ()), name)
+    with ui.progress("exporting") as progress:
+        options = ExportOptions(
+            to.value, out, base_image, with_private, unreviewed, force, challenged, publication, offline,
+            push, progress,
+        )  # fmt: skip
+        done = export_tasks(chosen, options)
+    for task_name, problems in done.unsound.items():
+        ui.say("is not fit for release:", task_name, "yellow")
         for problem in problems:
             ui.say(problem, indent=2)
     if done.unreviewed:

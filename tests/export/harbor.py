@@ -17,10 +17,17 @@ CHEATS = Path(__file__).parent / "cheats"
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the verifier left: the reward Harbor would read (None for none), and what the grader printed."""
+    """What the verifier left.
+
+    Attributes:
+        reward: what Harbor and verifiers would read; None for none.
+        said: what the grader printed.
+        cases: the status of each, as in ctrf.json.
+    """
 
     reward: float | None
     said: str
+    cases: dict[str, str]
 
 
 def docker(*arguments: str, check: bool = True) -> str:
@@ -42,7 +49,7 @@ def image(task: Path) -> Iterator[str]:
 
 @contextmanager
 def container(tag: str) -> Iterator[str]:
-    """A running container without a network, with Harbor's open log folders."""
+    """A running container without a network, with Harbor's open log folders; its user is root."""
     name = f"lmr-tests-harbor-{uuid.uuid4().hex[:12]}"
     try:
         docker("run", "--detach", "--network", "none", "--name", name, tag, "sleep", "600")
@@ -58,11 +65,16 @@ def artifact(task: Path) -> str:
     return str(path)
 
 
+def agent(task: Path) -> str:
+    """The name of the user that the agent works as."""
+    return str(tomllib.loads((task / "task.toml").read_text())["agent"]["user"])
+
+
 def solution(task: Path, tag: str, folder: Path) -> Path:
     """Run ``solve.sh`` as the oracle agent does; returns the goal file that comes out."""
     with container(tag) as name:
         docker("cp", f"{task}/solution", f"{name}:/solution")
-        docker("exec", name, "sh", "/solution/solve.sh")
+        docker("exec", "--user", agent(task), name, "sh", "/solution/solve.sh")
         return collected(task, name, folder / "solved.py")
 
 
@@ -97,8 +109,24 @@ def verify(task: Path, tag: str, answer: Path | None, *before: str) -> Verdict:
         docker("cp", f"{task}/tests", f"{name}:/tests")
         for command in before:
             docker("exec", "--user", "root", name, "sh", "-c", command)
-        done = subprocess.run(
-            ["docker", "exec", "--user", "root", name, "/tests/test.sh"], capture_output=True, text=True
+        done = subprocess.run(["docker", "exec", name, "/tests/test.sh"], capture_output=True, text=True)
+        rewards, report = (
+            docker("exec", "--user", "root", name, "sh", "-c", f"cat /logs/verifier/{files} || true")
+            for files in ("reward.*", "ctrf.json")
         )
-        left = docker("exec", "--user", "root", name, "sh", "-c", "cd /logs/verifier && cat reward.* || true")
-        return Verdict(json.loads(left)["reward"] if left else None, done.stdout + done.stderr)
+        reward = None
+        if rewards:
+            # One number: with a second one, Harbor computes no pass@k.
+            [(key, reward)] = json.loads(rewards).items()
+            assert key == "reward" and reward in (0.0, 1.0)
+        return Verdict(reward, done.stdout + done.stderr, _cases(report))
+
+
+def _cases(report: str) -> dict[str, str]:
+    if not report:
+        return {}
+    results = json.loads(report)["results"]
+    cases = {test["name"]: test["status"] for test in results["tests"]}
+    counts = {status: list(cases.values()).count(status) for status in ("passed", "failed")}
+    assert {name: results["summary"][name] for name in counts} == counts
+    return cases

@@ -16,7 +16,18 @@ import pytest
 from tests.cli.program import succeed
 from tests.evaluation.foreign import STYLES, foreign_task
 from tests.export.conftest import PLAIN
-from tests.export.harbor import CHEATS, artifact, cheating, image, solution, untouched, verify
+from tests.export.harbor import (
+    CHEATS,
+    agent,
+    artifact,
+    cheating,
+    container,
+    docker,
+    image,
+    solution,
+    untouched,
+    verify,
+)
 from tests.export.vectors import vectors_task
 from tests.support import base_image
 
@@ -64,9 +75,21 @@ def vectors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Built, B
 
 
 def test_the_oracle_passes_and_the_masked_file_fails(example: Built) -> None:
-    assert verify(example.task, example.tag, example.solved).reward == 1.0
+    passed = verify(example.task, example.tag, example.solved)
+    assert passed.reward == 1.0 and set(passed.cases.values()) == {"passed"}
     failed = verify(example.task, example.tag, example.untouched)
     assert failed.reward == 0.0 and "NotImplementedError" in failed.said
+    assert set(failed.cases.values()) == {"failed"} and failed.cases.keys() == passed.cases.keys()
+
+
+def test_the_agent_has_a_name_and_a_home(example: Built) -> None:
+    """verifiers runs an agent only as a named user that can write its home."""
+    with container(example.tag) as name:
+        probe = "id -un && test -w ~ && id -u"
+        assert docker("exec", "--user", agent(example.task), name, "sh", "-c", probe).split() == [
+            "lmr",
+            "1000",
+        ]
 
 
 @pytest.mark.parametrize("cheat", sorted(CHEATS.glob("*.py")), ids=lambda path: path.stem)
@@ -98,6 +121,7 @@ def test_a_broken_environment_gives_no_reward(example: Built) -> None:
     model = str(Path(artifact(example.task)).with_name("__init__.py"))
     verdict = verify(example.task, example.tag, example.solved, f"echo 'raise ImportError' > {model}")
     assert verdict.reward is None and "the environment is broken" in verdict.said
+    assert not verdict.cases
 
 
 def test_fixtures_and_a_function_that_needs_the_other_one(vectors: tuple[Built, Built]) -> None:

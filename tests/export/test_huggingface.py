@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from lmr_author.core.task import Task
+from lmr_author.release.export.huggingface import _month
 from tests.cli.program import succeed
 from tests.review.reviewing import said
 from tests.support import make_task
@@ -79,7 +80,7 @@ for name in ("implementations", "papers"):
     table = load_dataset(sys.argv[1], name, split="test")
     found[name] = [dict(row) for row in table]
     found[name + " types"] = {key: str(value) for key, value in table.features.items()}
-print(json.dumps(found))
+print(json.dumps(found, default=str))
 """
     found = json.loads(client(code, dataset, home=tmp_path))
     plain, example = found["implementations"]
@@ -88,6 +89,11 @@ print(json.dumps(found))
     assert [item["path"] for item in example["context"]] == ["prefopt/model.py", "train.py"]
     assert "raise NotImplementedError" in example["masked_file"]
     assert "float64" in found["papers types"]["agreement"]
+    # A reader compares them with a model's cutoff: what is not known is null in the first rows, too.
+    assert example["commit_date"] == "2026-02-02" and example["paper_date"] is None
+    assert found["implementations types"]["commit_date"] == "Value('date32')"
+    assert found["implementations types"]["answers_tried"] == "Value('int64')"
+    assert plain["answers_tried"] is None and example["answers_tried"] is None
     assert [row["task"] for row in found["papers"]] == ["0-Plain", "1-rating-margin"]
 
 
@@ -104,6 +110,48 @@ for name in ("implementations", "papers"):
     assert printed.count("b'1-rating-margin'") == 2
     validate = "from mlcroissant.scripts.validate import main; from absl import app; app.run(main)"
     client(validate, "--jsonld", dataset / "croissant.json", home=tmp_path, warnings=False)
+
+
+def test_croissant_says_what_conferences_ask_of_responsible_data(dataset: Path, tmp_path: Path) -> None:
+    fields = ("data_collection", "data_biases", "data_limitations", "data_use_cases", "data_social_impact",
+              "personal_sensitive_information")  # fmt: skip
+    code = """
+import sys
+import mlcroissant
+metadata = mlcroissant.Dataset(jsonld=sys.argv[1]).metadata
+print([name for name in sys.argv[2:] if not getattr(metadata, name)], *metadata.conforms_to)
+"""
+    printed = client(code, dataset / "croissant.json", *fields, home=tmp_path)
+    assert printed.split() == [
+        "[]",
+        "http://mlcommons.org/croissant/1.0",
+        "http://mlcommons.org/croissant/RAI/1.0",
+    ]
+    described = json.loads((dataset / "croissant.json").read_text())
+    assert described["rai:hasSyntheticData"] is False and described["prov:wasGeneratedBy"]
+    sources = {source["prov:label"]: source.get("license") for source in described["prov:wasDerivedFrom"]}
+    assert sources["1-rating-margin: repository"] == "MIT"
+    assert sources["1-rating-margin: paper"] == "CC-BY-4.0"
+
+
+def test_a_leaderboard_is_of_the_split_and_table_that_there_are(dataset: Path) -> None:
+    """As the hub's documentation of Evaluation Results describes `eval.yaml`, in November 2026."""
+    benchmark = yaml.safe_load((dataset / "eval.yaml").read_text())
+    assert {"name", "description", "tasks", "evaluation_framework"} == set(benchmark)
+    assert benchmark["evaluation_framework"] == "harbor"
+    [task] = benchmark["tasks"]
+    front = yaml.safe_load((dataset / "README.md").read_text().split("---\n")[1])
+    [config] = [each for each in front["configs"] if each["config_name"] == task["config"]]
+    assert config["data_files"][0]["split"] == task["split"] == "test"
+
+
+@pytest.mark.parametrize(
+    ("arxiv_id", "month"),
+    [("2305.18290v2", "2023-05"), ("cs/0112017", "2001-12"), ("hep-th/9901001v3", "1999-01"), ("", None),
+     ("2313.00001", None)],
+)  # fmt: skip
+def test_an_arxiv_identifier_dates_a_paper(arxiv_id: str, month: str | None) -> None:
+    assert _month(arxiv_id) == month
 
 
 def test_version_citation_and_licences_are_in_card_and_croissant(dataset: Path) -> None:

@@ -93,6 +93,13 @@ def test_two_tasks_of_one_name(example: Task, tmp_path: Path) -> None:
     assert "have the same name" in refuse(USAGE, *command, cwd=tmp_path)[0]
 
 
+@pytest.mark.parametrize("registry", ["https://ghcr.io/my-lab", "ghcr.io/My-Lab", "ghcr.io/a b", "/ghcr.io"])
+def test_a_registry_that_is_none(example: Task, tmp_path: Path, registry: str) -> None:
+    command = ("export", example.root, "--to", "harbor", "--out", "out", "--push", registry)
+    error, hint = refuse(USAGE, *command, cwd=tmp_path)
+    assert "is not a registry" in error and "ghcr.io/my-lab" in hint
+
+
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 64 kB."""
@@ -144,7 +151,7 @@ def _agent(task: Path | str, out: str = "out") -> tuple[Path | str, ...]:
     return ("export", task, "--to", "agent", "--out", out)
 
 
-@pytest.mark.parametrize("option", [("--offline",), ("--author", "Ada")])
+@pytest.mark.parametrize("option", [("--offline",), ("--author", "Ada"), ("--push", "localhost:5000")])
 def test_options_of_another_format(example: Task, tmp_path: Path, option: tuple[str, ...]) -> None:
     error, hint = refuse(USAGE, *_agent(example.root), *option, cwd=tmp_path)
     assert "--to harbor" in error and option[0] in error and "leave" in hint

@@ -106,9 +106,14 @@ class TargetDifficulty:
         return sum(each.unjudged for each in self.answers)
 
     @property
+    def is_measured(self) -> bool:
+        """True where there are enough answers to say something of the target."""
+        return self.models >= FEWEST_MODELS or self.tried >= FEWEST_ANSWERS
+
+    @property
     def extreme(self) -> Extreme | None:
         """Whether every answer passes, or none does; None otherwise, and where there are too few."""
-        if self.models < FEWEST_MODELS and self.tried < FEWEST_ANSWERS:
+        if not self.is_measured:
             return None
         if self.solved == self.tried:
             return Extreme.EVERY

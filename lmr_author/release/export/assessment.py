@@ -5,11 +5,8 @@ The checklist: Zhu et al., Establishing Best Practices for Building Rigorous Age
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 
 from lmr_author import __version__
 from lmr_author.core import quoting
@@ -116,14 +113,14 @@ def gather(task: Task, findings: Sequence[Finding]) -> TaskEvidence:
 def assess(tasks: Set) -> list[Item]:
     """Score every item. An item that nothing in the set shows has 0 and says so."""
     items = []
-    for entry in _entries():
-        if "missing" in entry:
-            shown, reason = False, NOT_SHOWN + entry["missing"]
+    for number, check, evidence in ITEMS:
+        if isinstance(evidence, str):
+            shown, reason = False, NOT_SHOWN + evidence
         elif not tasks:
             shown, reason = False, f"{NOT_SHOWN}there is no task"
         else:
-            shown, reason = _SCORES[entry["id"]](tasks)
-        items.append(Item(entry["id"], entry["check"], int(shown), reason))
+            shown, reason = evidence(tasks)
+        items.append(Item(number, check, int(shown), reason))
     return items
 
 
@@ -134,12 +131,6 @@ def as_yaml(items: Sequence[Item]) -> str:
         scored.id: {"check": scored.check, "score": scored.score, "reason": scored.reason} for scored in items
     }
     return head + quoting.yaml(table)
-
-
-@cache
-def _entries() -> list[dict[str, str]]:
-    text = Path(__file__).with_name("assessment.toml").read_text("utf-8")
-    return list(tomllib.loads(text)["item"])
 
 
 def _in_every(words: str, holds: Callable[[TaskEvidence], bool]) -> Callable[[Set], Score]:
@@ -213,44 +204,115 @@ def _apart(tasks: Set) -> Score:
     return alone, f"{reason}; agents get neither test, golden nor expected values"
 
 
-_SCORES: dict[str, Callable[[Set], Score]] = {
-    "O.d.1": _verified,
-    "O.d.2": _measured,
-    "O.e.1": _edges,
-    "O.e.2": _in_every("cases differ in types, shapes or lengths", lambda task: task.is_varied),
-    "O.e.3": _in_every(
-        "constant results fail, and so do enough mutants, with at most a tenth accepted or reviewers' approval,",
-        lambda task: task.holds("trivial-fails", MUTANTS_DIE),
+ITEMS: tuple[tuple[str, str, str | Callable[[Set], Score]], ...] = (
+    (
+        "O.c.1",
+        "Where a model judges answers, its agreement with people is measured.",
+        "the tests decide; how far a judging model agrees with people is in the page that `lmr-author analyze` writes",
     ),
-    "O.f.2": _exercised,
-    "O.f.3": _in_every("repeated runs of the golden agree", _golden_passes),
-    "T.1": _in_every("packages and base image have exact versions", lambda task: task.pinned),
-    "T.4": _in_every(
-        "each run starts from a fresh copy without network", lambda task: task.holds("isolated")
+    (
+        "O.c.2",
+        "Where a model judges answers, it withstands answers that are written to persuade it.",
+        "the tests decide; a judging model sees an answer between marks that it cannot write, which no figure proves",
     ),
-    "T.5": _apart,
-    "T.6": _in_every("pinned, and run without network", lambda task: task.pinned and task.holds("isolated")),
-    "T.7": _in_every(
-        "the repository's own code gives the expected values",
-        lambda task: task.holds("untampered", "golden-passes", "target-entered"),
+    ("O.d.1", "Test cases are verified for correctness and quality.", _verified),
+    ("O.d.2", "The quality of the tests is measured objectively.", _measured),
+    ("O.e.1", "Test inputs cover edge cases.", _edges),
+    (
+        "O.e.2",
+        "Test inputs vary in types, layouts and ranges.",
+        _in_every("cases differ in types, shapes or lengths", lambda task: task.is_varied),
     ),
-    "T.8": _in_every("the golden passes as an answer would", _golden_passes),
-    "T.9": _in_every("the golden passes as an answer would", _golden_passes),
-    "T.10": _in_every(
-        "doing nothing, little or cheating fails",
-        lambda task: task.holds("masked-fails", "trivial-fails", "isolated") and not task.leaks,
+    (
+        "O.e.3",
+        "Test inputs are such that the code's result depends on them.",
+        _in_every(
+            "constant results fail, and so do enough mutants, with at most a tenth accepted or reviewers' approval,",
+            lambda task: task.holds("trivial-fails", MUTANTS_DIE),
+        ),
     ),
-    "R.1": _in_every("the repository's licence is known", lambda task: bool(task.license)),
-    "R.2": lambda _: (
-        True,
-        f"lmr-author {__version__} makes, proves and judges the tasks; also for Harbor and Inspect AI",
+    ("O.f.2", "All relevant parts of the code are exercised.", _exercised),
+    ("O.f.3", "No result is flaky.", _in_every("repeated runs of the golden agree", _golden_passes)),
+    (
+        "T.1",
+        "Versions of all tools are stated.",
+        _in_every("packages and base image have exact versions", lambda task: task.pinned),
     ),
-    "R.4": _in_every("a recipe makes the task again", lambda task: task.remade),
-    "R.7": _in_every("what people accepted is listed with reasons", lambda task: task.proof is not None),
-    "R.9": _measured_flaws,
-    "R.13": _in_every(
-        "the masked code and trivial answers were run, and fail",
-        lambda task: task.holds("masked-fails", "trivial-fails"),
+    (
+        "T.4",
+        "Nothing is left over from one run to the next.",
+        _in_every("each run starts from a fresh copy without network", lambda task: task.holds("isolated")),
     ),
-}
-"""Number of an item → its score from the records of all tasks."""
+    ("T.5", "The agent is apart from the truth.", _apart),
+    (
+        "T.6",
+        "The set-up does not change over time.",
+        _in_every("pinned, and run without network", lambda task: task.pinned and task.holds("isolated")),
+    ),
+    (
+        "T.7",
+        "The truth is verified.",
+        _in_every(
+            "the repository's own code gives the expected values",
+            lambda task: task.holds("untampered", "golden-passes", "target-entered"),
+        ),
+    ),
+    ("T.8", "Every task can be solved.", _in_every("the golden passes as an answer would", _golden_passes)),
+    (
+        "T.9",
+        "An oracle solves every task.",
+        _in_every("the golden passes as an answer would", _golden_passes),
+    ),
+    (
+        "T.10",
+        "No shortcut solves a task.",
+        _in_every(
+            "doing nothing, little or cheating fails",
+            lambda task: task.holds("masked-fails", "trivial-fails", "isolated") and not task.leaks,
+        ),
+    ),
+    (
+        "R.1",
+        "The set may be shared.",
+        _in_every("the repository's licence is known", lambda task: bool(task.license)),
+    ),
+    (
+        "R.2",
+        "The harness is open and can be run by others.",
+        lambda _: (
+            True,
+            f"lmr-author {__version__} makes, proves and judges the tasks; also for Harbor, verifiers and Inspect AI",
+        ),
+    ),
+    (
+        "R.3",
+        "Contamination of models by the repositories is measured.",
+        "`lmr-author analyze` measures how much of a golden an answer repeats; a set without answers cannot show it",
+    ),
+    (
+        "R.4",
+        "The set can be made again and kept up to date.",
+        _in_every("a recipe makes the task again", lambda task: task.remade),
+    ),
+    (
+        "R.7",
+        "Known flaws are described.",
+        _in_every("what people accepted is listed with reasons", lambda task: task.proof is not None),
+    ),
+    ("R.8", "What the flaws do to results is discussed.", "nobody but its authors can"),
+    ("R.9", "The flaws are measured.", _measured_flaws),
+    (
+        "R.10",
+        "Results come with their statistical significance.",
+        "`lmr-author judge` and `analyze` give intervals; a set without results cannot show it",
+    ),
+    (
+        "R.13",
+        "Trivial agents are among the results.",
+        _in_every(
+            "the masked code and trivial answers were run, and fail",
+            lambda task: task.holds("masked-fails", "trivial-fails"),
+        ),
+    ),
+)
+"""Number, question in our words, and the score from the records of all tasks; or why a set of tasks cannot show it."""

@@ -7,24 +7,50 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from lmr_author import __version__
 from lmr_author.core import files, resources
+from lmr_author.core.texts import counted
+from lmr_author.release.export.options import NOT_REVIEWED, Publication
+from lmr_author.release.review.review_status import ACCEPTED
 
-TYPES = {"string": "sc:Text", "strings": "sc:Text", "int64": "sc:Integer", "float64": "sc:Float"}
+TYPES = {
+    "string": "sc:Text",
+    "strings": "sc:Text",
+    "int64": "sc:Integer",
+    "float64": "sc:Float",
+    "date32": "sc:Date",
+}
+
+
+Row = Mapping[str, Any]
 
 
 def croissant(
-    folder: Path, columns: Mapping[str, Sequence[Sequence[str]]], licenses: Sequence[str], day: str
+    folder: Path,
+    columns: Mapping[str, Sequence[Sequence[str]]],
+    papers: Sequence[Row],
+    publication: Publication,
+    day: str,
 ) -> dict[str, Any]:
     """Describe the JSONL files and archives that a folder holds.
 
     Args:
         columns: name, type and description of each column, by table.
+        papers: rows of that table.
         day: when the data set was published; "" if unknown.
     """
     document: dict[str, Any] = json.loads(resources.template("export/huggingface/croissant.json"))
-    document["license"] = licenses
-    if day:
-        document["datePublished"] = day
+    document |= {
+        "name": publication.name,
+        "version": publication.release_version,
+        "license": sorted({row["license"] or "unknown" for row in papers}),
+        **_creator(publication),
+        **({"datePublished": day} if day else {}),
+        **_lineage(papers),
+    }
+    document["description"] += _paper_licenses(papers)
+    if unreviewed := sum(row["review"] == NOT_REVIEWED for row in papers):
+        document["description"] += f" Not reviewed by people yet: {unreviewed} of {len(papers)} tasks."
     document["distribution"] = [
         {
             "@type": "cr:FileObject",
@@ -46,6 +72,52 @@ def croissant(
         for name, listed in columns.items()
     ]
     return document
+
+
+def _lineage(papers: Sequence[Row]) -> dict[str, Any]:
+    """Return where the tasks come from, with the licence of each part, and how they were made."""
+    sources = []
+    for row in papers:
+        code = {"url": row["repo_url"], "version": row["repo_commit"], "license": row["license"]}
+        paper = {"url": row["paper_url"], "license": row["paper_license"]}
+        for kind, facts in (("repository", code), ("paper", paper)):
+            known = {name: value for name, value in facts.items() if value}
+            label = f"{row['task']}: {kind}"
+            sources.append({"@type": "prov:Entity", "prov:label": label, "name": row["paper_name"], **known})
+    models = sorted({row["drafted_by"] for row in papers if row["drafted_by"]})
+    tools = [f"lmr-author {__version__}", *models]
+    accepted = sum(row["review"] == ACCEPTED for row in papers)
+    return {
+        # What a model wrote; the code, the papers and the recorded calls are not synthetic.
+        "rai:hasSyntheticData": bool(models),
+        "rai:machineAnnotationTools": tools,
+        "rai:dataAnnotationAnalysis": [f"Reviewers accepted {accepted} of {counted(len(papers), 'task')}."],
+        "prov:wasDerivedFrom": sources,
+        "prov:wasGeneratedBy": [
+            {
+                "@type": "prov:Activity",
+                "prov:label": "masking, recording, evaluation",
+                "description": "Functions masked, calls recorded, tests tried on originals and small mistakes.",
+                "prov:wasAssociatedWith": [
+                    {"@type": "prov:SoftwareAgent", "prov:label": tool} for tool in tools
+                ],
+            }
+        ],
+    }
+
+
+def _creator(publication: Publication) -> dict[str, Any]:
+    if not publication.author:
+        return {"creator": {"@type": "sc:Organization", "name": publication.organization}}
+    return {"creator": [{"@type": "sc:Person", "name": name} for name in publication.author]}
+
+
+def _paper_licenses(papers: Sequence[Row]) -> str:
+    """Return a sentence: ``license`` of Croissant is of the code alone."""
+    names = sorted({row["paper_license"] for row in papers if row["paper_license"]})
+    if names:
+        return f" Licences of the papers: {', '.join(names)}."
+    return " Licences of the papers are not recorded."
 
 
 def _field(table: str, column: str, kind: str, description: str) -> dict[str, Any]:

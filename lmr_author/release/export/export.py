@@ -10,8 +10,8 @@ from pathlib import Path
 
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError, UsageError
-from lmr_author.core.task import Severity, Task, TaskInfo, challenge
-from lmr_author.core.task.challenge import ChallengeStatus
+from lmr_author.core.task import Severity, Task, TaskInfo, challenge, difficulty
+from lmr_author.core.task.challenge import Challenge, ChallengeStatus
 from lmr_author.core.task.evaluation import mutation_score
 from lmr_author.core.task.mutation import MutationScore
 from lmr_author.core.texts import listed
@@ -19,6 +19,7 @@ from lmr_author.proof.validation.run import checked
 from lmr_author.release.export.agent import write_bundle
 from lmr_author.release.export.harbor import write_harbor
 from lmr_author.release.export.huggingface import write_huggingface, write_private
+from lmr_author.release.export.images import require_registry
 from lmr_author.release.export.lmr_bench import write_lmr_bench
 from lmr_author.release.export.options import (
     NOT_REVIEWED,
@@ -53,6 +54,7 @@ def export(tasks: Sequence[Task], options: ExportOptions) -> ExportResult:
     Raises:
         UsageError: a folder that cannot be written to, or an option that the format does not have.
         LmrError: a task that lacks what the format needs.
+        SandboxError: an image that cannot be built or pushed.
     """
     _require_own_options(options)
     _require_free(options.out, tasks)
@@ -108,11 +110,21 @@ def examine(tasks: Sequence[Task], *, challenged: bool = False) -> list[Exportab
             problems.append(status.note)
         if status.review in (DISPUTED, REJECTED):
             problems.append(f"{status.review} by its reviewers ({status.people})")
-        if challenged and (problem := _challenge(task, info)):
+        challenge_status, record = challenge.status_of(task, info)
+        if challenged and (problem := _challenge_problem(challenge_status, record)):
             problems.append(problem)
-        review = NOT_REVIEWED if status.review == WAITING else status.review
-        findings, mutants = tuple(report.findings), _mutants(task, info)
-        exportables.append(Exportable(task, info, tuple(problems), review, findings, mutants))
+        exportables.append(
+            Exportable(
+                task,
+                info,
+                tuple(problems),
+                review=NOT_REVIEWED if status.review == WAITING else status.review,
+                findings=tuple(report.findings),
+                mutants=_mutants(task, info),
+                difficulty={target.index: target for target in difficulty.current(task)},
+                challenge=challenge_status,
+            )
+        )
     return exportables
 
 
@@ -127,9 +139,8 @@ def _mutants(task: Task, info: TaskInfo) -> dict[int, MutationScore]:
     return scores
 
 
-def _challenge(task: Task, info: TaskInfo) -> str:
+def _challenge_problem(status: ChallengeStatus, record: Challenge | None) -> str:
     """Return why a task does not count as challenged; "" where it does."""
-    status, record = challenge.status_of(task, info)
     if record is None:
         return "never challenged with misreadings and rewrites"
     if status is ChallengeStatus.STALE:
@@ -144,11 +155,14 @@ def _require_own_options(options: ExportOptions) -> None:
     """Refuse options of another format than the chosen one."""
     if options.private and options.format != HUGGINGFACE:
         raise UsageError("--with-private is for --to huggingface", "the other formats have no public part")
-    if options.offline and options.format != HARBOR:
-        raise UsageError("--offline is for --to harbor", "leave it out")
+    for name, value in (("--offline", options.offline), ("--push", options.push)):
+        if value and options.format != HARBOR:
+            raise UsageError(f"{name} is for --to harbor", "leave it out")
+    if options.push:
+        require_registry(options.push)
     if options.publication != Publication() and options.format not in (HARBOR, HUGGINGFACE):
         raise UsageError(
-            f"--release-version, --organization and --author are for --to {HARBOR} and {HUGGINGFACE}",
+            f"--name, --release-version, --organization and --author are for --to {HARBOR} and {HUGGINGFACE}",
             "leave them out",
         )
 

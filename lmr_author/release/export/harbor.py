@@ -7,9 +7,12 @@ that can neither read expected values nor write rewards; see ``templates/export/
 from __future__ import annotations
 
 import ast
+import fnmatch
+import hashlib
 import math
 import re
 import shutil
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,11 +21,13 @@ from lmr_author.core import code, files, resources
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import UNIT_TEST, Implementation
 from lmr_author.core.task import recording as recorded
+from lmr_author.core.task.difficulty import TargetDifficulty
 from lmr_author.core.task.recording import Recording
 from lmr_author.proof.evaluation.bench import find_twins
 from lmr_author.release.export.agent import copying, write_bundle
+from lmr_author.release.export.images import push_image
 from lmr_author.release.export.options import Exportable, ExportOptions
-from lmr_author.release.export.output import render
+from lmr_author.release.export.output import files_and_links, render
 from lmr_author.runtime.environment.versions import find_versions, in_words
 from lmr_author.runtime.probe import definitions
 from lmr_author.runtime.replay import replaying, staging
@@ -32,32 +37,72 @@ SCRIPT_SECONDS = 600
 """Time of a test that was written by hand."""
 AGENT_UID = 1000
 """Default of the Dockerfile's ``UID``."""
+AGENT = "lmr"
+"""Name of that user, as our Dockerfiles call it where the base image has none."""
+PUBLISHED = ("task.toml", "instruction.md", "environment", "tests", "solution")
+IGNORED = ("__pycache__", "*.pyc", ".DS_Store", "*.swp", "*.swo", "*~", ".harborignore")
+"""Names of files and folders that Harbor's client leaves out of a task's digest."""
 
 _COPIES = re.compile(r"^[ \t]*(?:COPY|ADD)[ \t]+(?!.*--from=)(.*)$", re.IGNORECASE | re.MULTILINE)
 
 
 def write_harbor(tasks: list[Exportable], folder: Path, options: ExportOptions) -> None:
-    """Write one Harbor task for each implementation. Raises LmrError for one without a test."""
+    """Write one Harbor task for each implementation, and the data set's manifest.
+
+    Raises LmrError for an implementation without a test.
+    """
+    refs = []
     for exportable in tasks:
+        image = ""
         for implementation in exportable.info.implementations:
             target = folder / f"{exportable.task.name}-{implementation.index}"
-            write_bundle(exportable, target / "environment", options.base_image)
-            _copy_repository(exportable, target / "environment" / "Dockerfile")
+            environment = target / "environment"
+            write_bundle(exportable, environment, options.base_image)
+            _complete_dockerfile(exportable, environment / "Dockerfile", options)
             if options.offline:
-                shutil.copyfile(
-                    _template("docker-compose.yaml"), target / "environment" / "docker-compose.yaml"
-                )
+                shutil.copyfile(_template("docker-compose.yaml"), environment / "docker-compose.yaml")
+            if options.push and not image:
+                image = push_image(environment, options, _slug(exportable.task.name))
             plan = _write_tests(exportable, implementation, target / "tests")
-            _write_texts(exportable, implementation, target, plan, options)
+            _write_texts(exportable, implementation, target, plan, image, options)
+            refs.append(
+                {"name": f"{options.publication.organization}/{_slug(target.name)}", "digest": digest(target)}
+            )
+    text = render("export/harbor/dataset.toml.j2", publication=options.publication, tasks=refs)
+    files.write_text(folder / "dataset.toml", text)
 
 
-def _copy_repository(exportable: Exportable, dockerfile: Path) -> None:
-    """Have the image hold the repository: a Dockerfile made for LMR-Bench's scripts, which mount it, does not."""
+def digest(task: Path) -> str:
+    """Return the digest of a task's folder as Harbor's registry and client compute it."""
+    lines = (f"{name}\0{files.sha256_file(path)}\n" for name, path in sorted(_published(task)))
+    return f"sha256:{hashlib.sha256(''.join(lines).encode()).hexdigest()}"
+
+
+def _published(task: Path) -> Iterator[tuple[str, Path]]:
+    for name in PUBLISHED:
+        top = task / name
+        for path in [top] if top.is_file() else files_and_links(top):
+            inside = path.relative_to(task)
+            ignored = any(fnmatch.fnmatchcase(part, pattern) for part in inside.parts for pattern in IGNORED)
+            if path.is_file() and not ignored:
+                yield inside.as_posix(), path
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+def _complete_dockerfile(exportable: Exportable, dockerfile: Path, options: ExportOptions) -> None:
+    """Have the image hold the repository, which LMR-Bench's scripts mount, a named agent, and root as its user."""
     name, path = exportable.info.repo_folder_name, staging.tree_path(exportable.info)
     text = dockerfile.read_text("utf-8") if dockerfile.is_file() else ""
     sources = [word.strip("/") for line in _COPIES.findall(text) for word in line.split()[:-1]]
-    if not {name, ".", "$DIR", "${DIR}"}.intersection(sources):
-        files.write_text(dockerfile, f"{text.rstrip()}\n{copying(name, path, AGENT_UID)}")
+    copied = {name, ".", "$DIR", "${DIR}"}.intersection(sources)
+    values = {"agent": AGENT, "uid": AGENT_UID, "canary": options.publication.canary, "repository": path}
+    users = render("export/harbor/Dockerfile.j2", **values)
+    files.write_text(
+        dockerfile, f"{text.rstrip()}\n{'' if copied else copying(name, path, AGENT_UID)}{users}"
+    )
 
 
 def _write_texts(
@@ -65,25 +110,43 @@ def _write_texts(
     implementation: Implementation,
     target: Path,
     plan: dict[str, Any],
+    image: str,
     options: ExportOptions,
 ) -> None:
+    difficulty = exportable.difficulty.get(implementation.index)
     values = {
         "task": exportable,
         "info": exportable.info,
         "item": implementation,
-        "slug": re.sub(r"[^a-z0-9]+", "-", target.name.lower()).strip("-"),
+        "slug": _slug(target.name),
+        "category": _slug(implementation.category),
         "repository": staging.tree_path(exportable.info),
-        "uid": AGENT_UID,
+        "agent": AGENT,
+        "image": image,
+        "difficulty": difficulty,
+        "level": _level(difficulty),
+        "cases": len(plan.get("cases", ())),
         "versions": in_words(find_versions(exportable.task, options.base_image)),
         "verifier_seconds": 2 * plan["seconds"] + 120,
         "judged_by": "hand-written test" if "script" in plan else "recorded cases",
         "publication": options.publication,
         "offline": options.offline,
     }
-    for name, part in (("task.toml", ""), ("instruction.md", ""), ("solve.sh", "solution")):
-        files.write_text(target / part / name, render(f"export/harbor/{name}.j2", **values))
-    (target / "solution" / "solve.sh").chmod(0o755)
+    texts = (("task.toml", ""), ("instruction.md", ""), ("solve.sh", "solution"), ("test.sh", "tests"))
+    for name, part in texts:
+        path = target / part / name
+        files.write_text(path, render(f"export/harbor/{name}.j2", **values))
+        if path.suffix == ".sh":
+            path.chmod(0o755)
     files.write_bytes(target / "solution" / "golden", staging.read_golden(exportable.task, implementation))
+
+
+def _level(difficulty: TargetDifficulty | None) -> str:
+    """Return a level of Harbor's scale: the thirds of the answers that pass."""
+    if difficulty is None or not difficulty.is_measured:
+        return "unknown"
+    thirds = 3 * difficulty.solved / difficulty.tried
+    return "hard" if thirds <= 1 else "easy" if thirds >= 2 else "medium"
 
 
 def _write_tests(exportable: Exportable, implementation: Implementation, tests: Path) -> dict[str, Any]:
@@ -103,9 +166,8 @@ def _write_tests(exportable: Exportable, implementation: Implementation, tests: 
     else:
         plan = _write_script(exportable, implementation, tests)
     judge = "script.py" if "script" in plan else "cases.py"
-    for name, template in (("test.sh", "test.sh"), ("grade.py", "grade.py"), ("judge.py", judge)):
+    for name, template in (("grade.py", "grade.py"), ("judge.py", judge)):
         shutil.copyfile(_template(template), tests / name)
-    (tests / "test.sh").chmod(0o755)
     plan |= {
         "repository": staging.tree_path(exportable.info),
         "goal_file": implementation.goal_file,

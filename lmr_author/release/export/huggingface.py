@@ -14,9 +14,11 @@ from typing import Any
 
 from lmr_author.core import code, files, quoting, resources
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import AUTHORING, Implementation, provenance
+from lmr_author.core.task import AUTHORING, Evaluation, Implementation, provenance
+from lmr_author.core.task.challenge import ChallengeStatus
+from lmr_author.core.task.drafted import drafted_by
 from lmr_author.core.task.mutation import MutationScore
-from lmr_author.core.texts import size_text
+from lmr_author.core.texts import counted, size_text
 from lmr_author.release.export.agent import write_bundle
 from lmr_author.release.export.assessment import ASSESSMENT, as_yaml, assess, gather
 from lmr_author.release.export.croissant import croissant
@@ -26,12 +28,14 @@ from lmr_author.release.review.review import result_of
 from lmr_author.release.review.review_status import ACCEPTED
 
 TEMPLATES = "export/huggingface"
+TITLE = "Research code to implement from papers"
 MUTANTS = ("made", "killed", "indistinguishable", "accepted", "open")
 """What became of the mutants: columns of the implementations."""
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"))
 PRIVATE_RECORDS = ("*.json", "originals/**/*")
 """Files of ``authoring/`` that an evaluation reads."""
 
+_ARXIV = re.compile(r"(?:^|/)(\d\d)(0[1-9]|1[0-2])(?:\.\d{4,5}|\d{3})(?:v\d+)?$")
 _LICENSE_ID = re.compile(r"[a-z0-9][a-z0-9.+-]*")
 """The form of the hub's names of licences; it refuses a card with another text."""
 
@@ -58,33 +62,27 @@ def write_huggingface(tasks: list[Exportable], folder: Path, options: ExportOpti
         ordered = ({column: row[column] for column, *_ in columns[name]} for row in rows)
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in ordered)
         files.write_text(folder / "data" / f"{name}.jsonl", text)
-    licenses = sorted({row["license"] or "unknown" for row in tables["papers"]})
     # The day the newest task was made: the same tasks always have the same date.
     day = max(provenance.load(exportable.task).created[:10] for exportable in tasks)
-    unreviewed = [exportable.task.name for exportable in tasks if exportable.review == NOT_REVIEWED]
-    citation = _citation(options.publication, day[:4])
-    described = croissant(folder, columns, licenses, day)
-    described |= {
-        "version": options.publication.release_version,
-        "citeAs": citation,
-        **_creator(options.publication),
-    }
-    described["description"] += _paper_licenses(tables["papers"])
-    if unreviewed:
-        described["description"] += f" Not reviewed by people yet: {len(unreviewed)} of {len(tasks)} tasks."
-    files.write_json(folder / "croissant.json", described)
-    items = assess([gather(exportable.task, exportable.findings) for exportable in tasks])
+    publication = options.publication
+    citation = _citation(publication, day[:4])
+    described = croissant(folder, columns, tables["papers"], publication, day)
+    files.write_json(folder / "croissant.json", {**described, "citeAs": citation})
+    files.write_text(folder / "eval.yaml", quoting.yaml(_benchmark(publication, described["description"])))
+    evidence = [gather(exportable.task, exportable.findings) for exportable in tasks]
+    items = assess(evidence)
     files.write_text(folder / ASSESSMENT, as_yaml(items))
     unsound = {exportable.task.name: exportable.problems for exportable in tasks if exportable.problems}
     card = render(
         "export/huggingface/README.md.j2",
-        front_matter=quoting.yaml(_front_matter(tables, columns, licenses)),
+        front_matter=quoting.yaml(_front_matter(tables, columns, described["license"])),
         tasks=len(tasks),
-        unreviewed=unreviewed,
+        unreviewed=[exportable.task.name for exportable in tasks if exportable.review == NOT_REVIEWED],
+        canary=publication.canary,
         unsound=unsound,
         citation=citation,
         assessment=items,
-        **_datasheet(tasks, tables, folder, options.publication.release_version),
+        **_datasheet(tasks, [each.proof for each in evidence], tables, folder, publication.release_version),
     )
     files.write_text(folder / "README.md", card)
 
@@ -113,18 +111,31 @@ def _shared(exportable: Exportable) -> Row:
         "license",
         "paper_license",
     )
+    origin = provenance.load(exportable.task)
     return {
         **{name: getattr(info, name) for name in names},
         "task": exportable.task.name,
         "year": info.year or None,
+        "paper_date": _month(origin.paper.arxiv_id),
+        "commit_date": origin.repository.commit_date[:10] or None,
         "review": exportable.review,
     }
+
+
+def _month(arxiv_id: str) -> str | None:
+    """Return the month of a paper's first version: ``2305.18290v2`` and ``cs/0112017`` begin with it."""
+    match = _ARXIV.search(arxiv_id)
+    if match is None:
+        return None
+    year, month = int(match[1]), match[2]
+    return f"{1900 + year if year > 90 else 2000 + year}-{month}"
 
 
 def _implementation(exportable: Exportable, implementation: Implementation) -> Row:
     task, info = exportable.task, exportable.info
     repository, paper = task.repository(info), task.paper_json(info)
     goal, score = task.goal(info, implementation), exportable.mutants[implementation.index]
+    answers = exportable.difficulty.get(implementation.index)
     names = ("index", "category", "goal_file", "goal_function", "class_name", "instruction")
     return {
         **_shared(exportable),
@@ -140,6 +151,9 @@ def _implementation(exportable: Exportable, implementation: Implementation) -> R
         "paper_json": paper.read_text("utf-8", errors="replace") if paper.is_file() else "",
         "problems": list(exportable.problems),
         **{f"mutants_{name}": score.to_json()[name] for name in MUTANTS},
+        "answers_tried": answers.tried if answers else None,
+        "answers_solved": answers.solved if answers else None,
+        "models_tried": answers.models if answers else None,
     }
 
 
@@ -150,11 +164,16 @@ def _paper(exportable: Exportable) -> Row:
     except LmrError:
         agreement = None
     share = agreement.percent if agreement else None
+    drafted = drafted_by(exportable.task)
     return {
         **_shared(exportable),
         "venue": provenance.load(exportable.task).paper.venue,
         "pdf_sha256": files.sha256_file(pdf) if pdf.is_file() else "",
         "implementations": len(exportable.info.implementations),
+        "drafted_by": drafted.model if drafted else "",
+        "challenge": "never tried"
+        if exportable.challenge is ChallengeStatus.NEVER
+        else exportable.challenge.value,
         "agreement": None if share is None else round(100 * share, 1),
     }
 
@@ -163,7 +182,7 @@ def _front_matter(tables: dict[str, list[Row]], columns: Columns, licenses: list
     count = len(tables["implementations"])
     single = licenses[0].lower() if len(licenses) == 1 and licenses != ["unknown"] else "other"
     return {
-        "pretty_name": "Research code to implement from papers",
+        "pretty_name": TITLE,
         "license": single if _LICENSE_ID.fullmatch(single) else "other",
         "language": ["en"],
         "task_categories": ["text-generation"],
@@ -184,6 +203,16 @@ def _front_matter(tables: dict[str, list[Row]], columns: Columns, licenses: list
     }
 
 
+def _benchmark(publication: Publication, description: str) -> dict[str, Any]:
+    """Return what makes a data set of the hub a benchmark: results come from Harbor's export of the same tasks."""
+    return {
+        "name": TITLE,
+        "description": description,
+        "evaluation_framework": "harbor",
+        "tasks": [{"id": publication.name, "config": "implementations", "split": "test"}],
+    }
+
+
 def _feature(column: str, kind: str) -> dict[str, Any]:
     if kind == "context":
         parts = [{"name": name, "dtype": "string"} for name in ("path", "text")]
@@ -192,11 +221,17 @@ def _feature(column: str, kind: str) -> dict[str, Any]:
 
 
 def _datasheet(
-    tasks: list[Exportable], tables: dict[str, list[Row]], folder: Path, version: str
+    tasks: list[Exportable],
+    proofs: list[Evaluation | None],
+    tables: dict[str, list[Row]],
+    folder: Path,
+    version: str,
 ) -> dict[str, Any]:
     implementations, papers = tables["implementations"], tables["papers"]
     agreements = [row["agreement"] for row in papers if row["agreement"] is not None]
     agreement = f"{sum(agreements) / len(agreements):.0f} %" if agreements else NOT_REVIEWED
+    proven = sum(proof is not None and proof.passed for proof in proofs)
+    held = sum(exportable.challenge is ChallengeStatus.HELD for exportable in tasks)
     size = sum(path.stat().st_size for path in (folder / "tasks").iterdir())
     return {
         "facts": {
@@ -206,6 +241,9 @@ def _datasheet(
             "Mutants": MutationScore.total(
                 score for exportable in tasks for score in exportable.mutants.values()
             ).text,
+            "Every gate holds": f"{proven} of {counted(len(tasks), 'task')}",
+            "Challenged, nothing left open": f"{held} of {counted(len(tasks), 'task')}",
+            "Answers of models that pass": _solved(tasks),
             "Years of the papers": _range(row["year"] for row in papers if row["year"]),
             "Size of the archives": size_text(size),
             "Lines of masked files": _range(row["masked_file"].count("\n") for row in implementations),
@@ -218,13 +256,21 @@ def _datasheet(
     }
 
 
+def _solved(tasks: list[Exportable]) -> str:
+    targets = [target for exportable in tasks for target in exportable.difficulty.values()]
+    if not targets:
+        return "no model was tried"
+    solved, tried = (sum(getattr(target, name) for target in targets) for name in ("solved", "tried"))
+    return f"{solved} of {tried}, on {counted(len(targets), 'function')}"
+
+
 def _citation(publication: Publication, year: str) -> str:
     authors = " and ".join(
         f"{{{quoting.latex(name)}}}" for name in publication.author or (publication.organization,)
     )
     key = re.sub(r"[^a-z0-9]", "", publication.organization.lower()) + year
     fields = {
-        "title": "Research code to implement from papers",
+        "title": TITLE,
         "author": authors,
         "year": year,
         "version": quoting.latex(publication.release_version),
@@ -232,20 +278,6 @@ def _citation(publication: Publication, year: str) -> str:
     return "\n".join(
         [f"@misc{{{key},", *(f"  {name} = {{{text}}}," for name, text in fields.items() if text), "}"]
     )
-
-
-def _creator(publication: Publication) -> dict[str, Any]:
-    if not publication.author:
-        return {"creator": {"@type": "sc:Organization", "name": publication.organization}}
-    return {"creator": [{"@type": "sc:Person", "name": name} for name in publication.author]}
-
-
-def _paper_licenses(papers: list[Row]) -> str:
-    """Return a sentence: ``license`` of Croissant is of the code alone."""
-    names = sorted({row["paper_license"] for row in papers if row["paper_license"]})
-    if names:
-        return f" Licences of the papers: {', '.join(names)}."
-    return " Licences of the papers are not recorded."
 
 
 def _range(values: Iterable[int]) -> str:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import uuid
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from lmr_author.core.errors import UsageError
 from lmr_author.core.task import Finding, Task, TaskInfo
+from lmr_author.core.task.challenge import ChallengeStatus
+from lmr_author.core.task.difficulty import TargetDifficulty
 from lmr_author.core.task.mutation import MutationScore
 
 NOT_REVIEWED = "not reviewed"
 
-_ORGANIZATION = re.compile(r"[A-Za-z0-9](?:[._-]?[A-Za-z0-9])*")
+_NAME = re.compile(r"[A-Za-z0-9](?:[._-]?[A-Za-z0-9])*")
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,8 @@ class Exportable:
         review: ``accepted``, ``disputed``, ``rejected``, or :data:`NOT_REVIEWED` while reviews are missing.
         findings: what `validate` finds.
         mutants: what became of each implementation's mutants, by its index.
+        difficulty: what models' answers came to, by index; without the implementations that no model was tried on.
+        challenge: how misreadings and rewrites ended.
     """
 
     task: Task
@@ -33,6 +38,8 @@ class Exportable:
     review: str = NOT_REVIEWED
     findings: tuple[Finding, ...] = ()
     mutants: Mapping[int, MutationScore] = field(default_factory=dict)
+    difficulty: Mapping[int, TargetDifficulty] = field(default_factory=dict)
+    challenge: ChallengeStatus = ChallengeStatus.NEVER
 
 
 @dataclass(frozen=True)
@@ -41,22 +48,34 @@ class Publication:
 
     Attributes:
         release_version: of all that is exported.
-        organization: the name in front of those of Harbor's tasks.
+        organization: the name in front of those of the data set and of Harbor's tasks.
         author: names of the people who made the tasks.
+        name: of the data set.
     """
 
     release_version: str = "1.0.0"
     organization: str = "lmr-author"
     author: tuple[str, ...] = ()
+    name: str = "research-code-to-implement-from-papers"
 
     def __post_init__(self) -> None:
-        if not _ORGANIZATION.fullmatch(self.organization):
-            raise UsageError(
-                f"--organization {self.organization!r} is no name for Harbor",
-                "letters, digits, and single . _ - between them",
-            )
+        for option, value in (("--organization", self.organization), ("--name", self.name)):
+            if not _NAME.fullmatch(value):
+                raise UsageError(
+                    f"{option} {value!r} is no name for Harbor",
+                    "letters, digits, and single . _ - between them",
+                )
         if not self.release_version.strip():
             raise UsageError("--release-version is empty", "as in 1.0.0")
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.organization}/{self.name}"
+
+    @property
+    def canary(self) -> str:
+        """A line to find where the set was trained on: the same in all releases of a data set."""
+        return f"harbor-canary GUID {uuid.uuid5(uuid.NAMESPACE_URL, self.full_name)}"
 
 
 @dataclass(frozen=True)
@@ -72,6 +91,8 @@ class ExportOptions:
         force: export every task, marked with what is wrong.
         challenged: tasks have to be challenged, and nothing of it may be open.
         offline: cut the network by a compose file from the start (harbor).
+        push: registry for the tasks' images; "" has Harbor build them (harbor).
+        say: called with each step of building and pushing.
     """
 
     format: str
@@ -83,3 +104,5 @@ class ExportOptions:
     challenged: bool = False
     publication: Publication = field(default_factory=Publication)
     offline: bool = False
+    push: str = ""
+    say: Callable[[str], None] = field(default=lambda _: None, compare=False)

@@ -53,7 +53,7 @@ def connect() -> DockerClient:
             ) from error
         raise SandboxError(
             "Docker is not installed or not running",
-            "install or start Docker (on Debian: scripts/install-engine), or use --sandbox local",
+            "install or start Docker (on Debian: scripts/install-engine), or use --sandbox local where there is one",
         ) from error
     client.api.timeout = ANSWER_SECONDS
     return client

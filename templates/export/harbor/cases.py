@@ -24,6 +24,10 @@ def environment(plan):
     return {"PYTHONPATH": PLACE, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
+def names(plan):
+    return list(plan["cases"])
+
+
 def lay_out(tests, plan, user):
     """Copy replayer and inputs, and no expected outputs, to where any user can read them. Returns the folder."""
     shutil.rmtree(PLACE, ignore_errors=True)
@@ -53,21 +57,22 @@ def point_at(place, data, plan):
 
 
 def differences(tests, output, plan, code):
-    """Compare what the replayer wrote with the recording; one text for each case that differs."""
+    """Compare what the replayer wrote with the recording; the first difference of each case that differs."""
     with open(output, "rb") as file:
         frames = read_frames(file.read())
     outcomes = {}
     for frame in frames:
         if frame.header.get("kind") == "case" and isinstance(frame.header.get("case"), str):
             outcomes.setdefault(frame.header["case"], frame)
-    found = []
+    found = {}
     for name, rules in plan["cases"].items():
         expected = load(os.path.join(tests, "expected", name), "expected")
         try:
             problems = _problems(expected, outcomes.get(name), rules)
         except Exception as error:  # the agent's process chose these bytes
             problems = ["%s: %s" % (type(error).__name__, error)]
-        found += ["%s: %s" % (name, problem) for problem in problems[:1]]
+        if problems:
+            found[name] = problems[0]
     return found
 
 

@@ -15,6 +15,7 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 
 TESTS = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, TESTS)
@@ -36,7 +37,7 @@ def main():
     # Harbor leaves the folder open to everyone and believes any reward.json in it, and /tests holds the answers.
     os.chmod(LOGS, 0o700)
     os.chmod(TESTS, 0o700)
-    for name in ("reward.json", "reward.txt"):
+    for name in ("reward.json", "reward.txt", "ctrf.json"):
         remove(os.path.join(LOGS, name))
     try:
         return grade()
@@ -53,18 +54,36 @@ def grade():
     restore_goldens(plan)
     problems = replay(plan)
     if problems:
-        print("no reward: the golden fails here, so the environment is broken\n" + "\n".join(problems))
+        print("no reward: the golden fails here, so the environment is broken\n" + in_words(problems))
         return 1
     print("the golden passes")
+    started = time.time()
     if answer is None:
-        problems = ["the goal file is missing, too large, or not a file"]
+        problems = dict.fromkeys(judge.names(plan), "the goal file is missing, too large, or not a file")
     else:
         with open(goal, "wb") as file:
             file.write(with_other_goldens(answer, plan))
         problems = replay(plan)
-    print("\n".join(problems) or "as with the golden")
-    write_reward(0.0 if problems else 1.0)
+    print(in_words(problems) or "as with the golden")
+    # Harbor computes pass@k only where the reward is the one number in this file: so the cases have their own.
+    write("ctrf.json", report(judge.names(plan), problems, started))
+    write("reward.json", {"reward": 0.0 if problems else 1.0})
     return 0
+
+
+def in_words(problems):
+    return "\n".join("%s: %s" % item for item in problems.items())
+
+
+def report(names, problems, started):
+    """Return the cases in the Common Test Report Format, which Harbor keeps and shows: https://ctrf.io."""
+    tests = []
+    for name in names:
+        test = {"name": name, "status": "failed" if name in problems else "passed", "duration": 0}
+        tests.append(dict(test, message=problems[name]) if name in problems else test)
+    summary = {"tests": len(names), "passed": len(names) - len(problems), "failed": len(problems)}
+    summary.update(pending=0, skipped=0, other=0, start=int(1000 * started), stop=int(1000 * time.time()))
+    return {"results": {"tool": {"name": "lmr-author"}, "summary": summary, "tests": tests}}
 
 
 def read_answer(goal):
@@ -101,7 +120,7 @@ def with_other_goldens(answer, plan):
 
 
 def replay(plan):
-    """Return how the goal file in the repository differs from what is expected: [] when it does not."""
+    """Return how the goal file in the repository differs from what is expected, by case: {} when it does not."""
     work = judge.lay_out(TESTS, plan, NOBODY)
     with open(os.path.join(plan["repository"], plan["goal_file"]), "rb") as file:
         judge.point_at(work, file.read(), plan)
@@ -179,10 +198,10 @@ def remove(path):
         os.unlink(path)
 
 
-def write_reward(reward):
-    path = os.path.join(LOGS, "reward.json")
+def write(name, document):
+    path = os.path.join(LOGS, name)
     with open(path + ".new", "w", encoding="ascii") as file:
-        json.dump({"reward": reward}, file)
+        json.dump(document, file)
     os.chmod(path + ".new", 0o644)
     os.rename(path + ".new", path)
 

@@ -28,6 +28,10 @@ def environment(plan):
     return {"PYTHONPATH": plan["repository"], "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
+def names(plan):
+    return [plan["script"]]
+
+
 def lay_out(tests, plan, user):
     """Copy unit_test/ into the repository, for the user that runs the test. Returns the folder."""
     place = os.path.join(plan["repository"], "unit_test")
@@ -45,7 +49,7 @@ def point_at(place, data, plan):
 
 
 def differences(tests, output, plan, code):
-    """Return why the run is no pass: [] when it is one."""
+    """Return why the run is no pass, by the script's name: {} when it is one."""
     with open(output, "rb") as file:
         printed = file.read().decode("utf-8", "replace")
     print(printed[-LAST:])
@@ -62,7 +66,7 @@ def differences(tests, output, plan, code):
         if _FAILED.search(read)
     }
     if code != 0:
-        return ["the test exits with %s" % code]
+        return {plan["script"]: "the test exits with %s" % code}
     # What a golden prints beside a pass ("0 errors, 1 failed attempt repeated") is no failure.
     expected, allowed = _golden[0] if _golden else (set(), {"it prints Failed"} if said else set())
     problems = sorted(denied - allowed) + [
@@ -70,7 +74,7 @@ def differences(tests, output, plan, code):
     ]
     if not _golden:
         _golden.append((said, denied))
-    return problems
+    return {plan["script"]: "; ".join(problems)} if problems else {}
 
 
 def _logs(folder):
