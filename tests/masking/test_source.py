@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import random
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from lmr_author.core.errors import SourceError, TargetError
 from lmr_author.core.task import Target
 from tests.masking.roundtrip import check_file, library_files
 
-CASES = Path(__file__).parent / "cases"
+CASES: dict[str, dict[str, str]] = tomllib.loads((Path(__file__).parent / "cases.toml").read_text("utf-8"))
 
 
 def mask_one(data: bytes, qualname: str, nth: int | None = None) -> bytes:
@@ -25,15 +26,16 @@ def mask_one(data: bytes, qualname: str, nth: int | None = None) -> bytes:
     return mask_source(module, [definition]).data
 
 
-@pytest.mark.parametrize("folder", sorted(CASES.iterdir()), ids=lambda path: path.name)
-def test_case_folder(folder: Path) -> None:
-    """`before.py` masked at `target.txt`, with `docstring.txt` and `comment.txt`, is `after.py`; and back."""
-    before, after = (folder / "before.py").read_bytes(), (folder / "after.py").read_bytes()
-    target = Target.parse("file.py::" + (folder / "target.txt").read_text().strip())
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_case_of_the_table(case: dict[str, str]) -> None:
+    before, after = (
+        case[name].replace("\n", case.get("newline", "\n")).encode(case.get("encoding", "utf-8"))
+        for name in ("before", "after")
+    )
+    target = Target.parse("file.py::" + case["target"])
     module = code.Module.parse(before, "file.py")
     definition = code.find(module, target)
-    words = [folder / f"{name}.txt" for name in ("comment", "docstring")]
-    notes = MaskNotes(*(path.read_text("utf-8") if path.exists() else "" for path in words))
+    notes = MaskNotes(case.get("comment", ""), case.get("docstring", ""))
     masked = mask_source(module, [definition], {target.qualname: notes}).data
     assert masked == after
     goal, golden = code.Module.parse(masked, "file.py"), code.Module.parse(before, "golden.py")
