@@ -6,6 +6,7 @@ import atexit
 import ctypes
 import multiprocessing
 import os
+import pkgutil
 import runpy
 import sys
 import tempfile
@@ -15,20 +16,31 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import lmr_author
 from lmr_author.authoring.recording import explored
 from lmr_author.proof.evaluation import exploring
 
-MODULES = (
-    "lmr_author.cli.app", "lmr_author.cli.ui", "lmr_author.cli.findings", "lmr_author.authoring.masking",
-    "lmr_author.authoring.recording.record", "lmr_author.proof.evaluation.evaluate", "lmr_author.proof.validation.run",
+PACKAGES = (
+    "typer._adapters", "rich.console", "bibtexparser", "docker", "git", "jinja2", "jsonschema", "libcst",
+    "snowballstemmer",
 )  # fmt: skip
+"""What most verbs import when they are used."""
+NOT_LOADED = (
+    "lmr_author.__main__", "lmr_author.runtime.probe", "lmr_author.release.models", "lmr_author.release.drafting.",
+)  # fmt: skip
+"""What is run, or copied, or imports Inspect AI."""
 
 
 @cache
 def _context() -> Any:
     """The server is a process of its own, without the threads of a test runner."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.cli.forked", *MODULES])
+    modules = [
+        found.name
+        for found in pkgutil.walk_packages(lmr_author.__path__, "lmr_author.")
+        if not found.name.startswith(NOT_LOADED)
+    ]
+    context.set_forkserver_preload(["tests.cli.forked", *PACKAGES, *modules])
     return context
 
 
