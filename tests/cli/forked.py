@@ -7,6 +7,7 @@ import ctypes
 import multiprocessing
 import os
 import pkgutil
+import resource
 import runpy
 import sys
 import tempfile
@@ -52,11 +53,13 @@ class Caller:
         closed: stdin, stdout and stderr are closed.
         encoding: of stdout and stderr.
         may_read_all: False takes from root what other users do not have: to read what permissions forbid.
+        memory: a limit on its address space in bytes; 0 for none.
     """
 
     closed: bool = False
     encoding: str = ""
     may_read_all: bool = True
+    memory: int = 0
 
 
 USUAL = Caller()
@@ -103,6 +106,8 @@ def _as_command(
             stream.reconfigure(encoding=caller.encoding)  # type: ignore[union-attr]
     if not caller.may_read_all:
         _forget_to_read_all()
+    if caller.memory:
+        resource.setrlimit(resource.RLIMIT_AS, (caller.memory, caller.memory))
     if arguments[:1] in (["record"], ["evaluate"]):
         # Hundreds of generated calls take longer than all the rest; the demo, a process of its own, has them.
         explored.MOST = exploring.MOST = 0
