@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from tests.killing import DOCKER, ROOT, VERBS, Kill, Range, Verb
+from benchmarks.killing import DOCKER, ROOT, VERBS, Kill, Range, Verb
 
 KINDS = ("temporary", "partial", "process", "container")
 STATES = ("before", "between", "after", "not killed", "error")

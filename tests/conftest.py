@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Generator, Iterator
@@ -24,6 +25,10 @@ CACHE = tempfile.mkdtemp(prefix="lmr-tests-cache-")
 """In place of the user's cache, for this process and those that it starts."""
 atexit.register(shutil.rmtree, CACHE, ignore_errors=True)
 os.environ["LMR_AUTHOR_CACHE"] = CACHE
+
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+"""Else hundreds of processes compile the same modules."""
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 """Started in the background by a shell, tests and what they start would not notice Ctrl-C at all."""
@@ -65,10 +70,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put files whose tests run sandboxes or PyTorch first: at the end no process waits long for another."""
+    """Put long files first: at the end no process waits for another.
+
+    Those whose tests ask for a longer time limit are the longest, then those that run sandboxes or PyTorch.
+    """
     slow = {item.path for item in items if any(item.get_closest_marker(name) for name in NEEDS)}
+    patient = {item.path for item in items if item.get_closest_marker("timeout")} & slow
     tests = Counter(item.path for item in items)
-    items.sort(key=lambda item: (item.path not in slow, -tests[item.path]))
+    items.sort(key=lambda item: (item.path not in patient, item.path not in slow, -tests[item.path]))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

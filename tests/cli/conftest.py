@@ -56,32 +56,6 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     return Demo(folder, Ended(**json.loads(kept.read_text())))
 
 
-@dataclass(frozen=True)
-class Typed:
-    """A task authored by typing the demo's commands: how each of them ended, by verb."""
-
-    task: Task
-    ended: dict[str, Ended]
-
-
-@pytest.fixture(scope="session")
-def typed(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Typed:
-    """What the demo prints, typed command by command in a fresh folder with its paper and repository."""
-    here = folder = tmp_path_factory.mktemp("typed")
-    shutil.copy(demo.folder / "paper.pdf", folder)
-    shutil.copy(demo.folder / "instruction.txt", folder)
-    shutil.copytree(demo.folder / "tailcon", folder / "tailcon")
-    ended = {}
-    for program, *arguments in demo.commands:
-        if program == "cd":
-            here = here / arguments[0]
-        else:
-            assert program == "lmr-author"
-            ended[arguments[0]] = lmr(*arguments, cwd=here)
-            assert ended[arguments[0]].code == 0, ended[arguments[0]].err
-    return Typed(Task(here), ended)
-
-
 @pytest.fixture
 def finished(demo: Demo, tmp_path: Path) -> Task:
     """A copy of the finished task, to be changed; the copy has its content, so its evaluation holds."""

@@ -40,16 +40,16 @@ def interrupt(task: Task, after: float, number: int, *arguments: str) -> bool:
     return True
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
-def test_mask_interrupted_at_any_moment(number: int, tmp_path: Path) -> None:
+def test_mask_interrupted_at_any_moment(tmp_path: Path) -> None:
     command = ("mask", HINGE, "--category", "Evaluation Metrics", "--no-input")
     reference = make_task(tmp_path / "reference")
     before = snapshot(reference.root)
     succeed(*command, cwd=reference.root)
     complete = snapshot(reference.root)
     stopped = []
-    for place, after in enumerate((0.001, 0.05, 0.12, 0.25)):
-        task = make_task(tmp_path / str(place))
+    moments = (0.001, signal.SIGINT), (0.05, signal.SIGTERM), (0.12, signal.SIGINT), (0.25, signal.SIGTERM)
+    for after, number in moments:
+        task = make_task(tmp_path / str(after))
         stopped.append(interrupt(task, after, number, *command))
         found = snapshot(task.root)
         # Each file is as before or as after; the command, typed again, completes what was begun.

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.killing import VERBS, Range
 from lmr_author.core import owner
 from lmr_author.core.files import write_text
 from lmr_author.core.locks import held
 from tests.cli.program import processes_with, start, wait_for
-from tests.killing import VERBS, Range
 from tests.support import make_task
 
 FEW = ("mask", "env local")

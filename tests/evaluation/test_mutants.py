@@ -16,7 +16,7 @@ from lmr_author.core import code
 from lmr_author.core.task import Target
 from lmr_author.proof.evaluation.mutants import Mutant, mutants
 from lmr_author.proof.evaluation.mutants.operators import OPERATORS
-from tests.masking.roundtrip import library_files
+from tests.masking.roundtrip import standard_files
 
 HEAD = "import torch\nimport torch.nn.functional as F\n\n\ndef f(x, y=2):\n"
 
@@ -306,6 +306,6 @@ def test_property_every_mutant_is_python_and_differs_in_the_target_only(rnd: ran
 
 SAMPLE = [
     path
-    for path in library_files()[0]
+    for path in standard_files()
     if path.stat().st_size < 25_000 and {"test", "lib2to3"}.isdisjoint(path.parts)  # Python 2, and worse
 ]

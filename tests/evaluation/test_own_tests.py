@@ -56,6 +56,7 @@ if __name__ == "__main__":
 """
 PYTEST = """\
 import json
+import os
 import sys
 
 import pytest
@@ -69,6 +70,7 @@ def test_values(case):
 
 
 if __name__ == "__main__":
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # those of our tests take most of the time
     sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", __file__]))
 """
 

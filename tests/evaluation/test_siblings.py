@@ -216,14 +216,15 @@ def test_an_answer_leaves_nothing_for_the_next(place: tuple[Task, Where], tmp_pa
         assert result.outcome is wanted, result
 
 
+@pytest.mark.bwrap
 @pytest.mark.timeout(600)
-def test_an_answer_harms_no_other(place: tuple[Task, Where], tmp_path: Path) -> None:
+def test_an_answer_harms_no_other(task: Task, tmp_path: Path) -> None:
     answers = [("plants files", PLANTS), ("correct after that", CORRECT)]
     for name, steps in DAEMONS.items():
         answers += [(name, gives(FRAMES + as_daemon(steps))), (f"correct after one that {name}", CORRECT)]
     answers += [("wrong", "def hinge(x, margin=1.0):\n    return -1.0\n")]
 
-    found = judged(place[0], answers, tmp_path / "out", jobs=1, where=place[1])
+    found = judged(task, answers, tmp_path / "out", jobs=1)
 
     for name, result in found.items():
         if name.startswith("correct"):
@@ -232,12 +233,13 @@ def test_an_answer_harms_no_other(place: tuple[Task, Where], tmp_path: Path) -> 
     assert found["wrong"].outcome is Outcome.FAILED
 
 
+@pytest.mark.bwrap
 @pytest.mark.timeout(600)
-def test_an_answer_reads_nothing_of_another(place: tuple[Task, Where], tmp_path: Path) -> None:
+def test_an_answer_reads_nothing_of_another(task: Task, tmp_path: Path) -> None:
     own = READS.replace("try:", f"try:\n        kept = ['return \"{MARK}']", 1)
     answers = [("marked 1", MARKED), ("reads", READS), ("marked 2", MARKED), ("reads its own", own)]
 
-    found = judged(place[0], answers, tmp_path / "out", jobs=1, where=place[1], seconds=20.0)
+    found = judged(task, answers, tmp_path / "out", jobs=1, seconds=20.0)
 
     assert found["reads"].outcome is Outcome.FAILED, found["reads"]
     assert found["reads its own"].outcome is Outcome.PASSED, found["reads its own"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from pathlib import Path
 
@@ -10,11 +9,8 @@ import pytest
 
 from lmr_author.core.task import Task
 from lmr_author.proof.evaluation.verdict import Outcome
-from lmr_author.runtime.environment.where import Where
-from tests.evaluation.foreign import PLAIN
 from tests.evaluation.hostile import CORRECT, does
-from tests.evaluation.test_hostile import BASE_IMAGE, GRACE_SECONDS, judged
-from tests.support import remove_image
+from tests.evaluation.test_hostile import GRACE_SECONDS, judged
 
 SLEEP = "time.sleep(600)"
 ALL_OTHERS = "[int(name) for name in os.listdir('/proc') if name.isdigit() and int(name) != os.getpid()]"
@@ -59,31 +55,13 @@ SLOT = SECONDS + GRACE_SECONDS + 15
 """The limit of a case, a few seconds, and the start of a sandbox on a busy machine. The run may take far longer."""
 
 
-@pytest.fixture
-def task(recorded_hinge: Task) -> Task:
-    return recorded_hinge
-
-
+@pytest.mark.bwrap
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize(
-    "sandbox",
-    [pytest.param("local", marks=pytest.mark.bwrap), pytest.param("docker", marks=pytest.mark.docker)],
-)
-def test_stalling_candidates_hold_no_slot(
-    task: Task, tmp_path: Path, sandbox: str, request: pytest.FixtureRequest
-) -> None:
-    copied = Task(tmp_path / "1-Copied")
-    shutil.copytree(task.root, copied.root)
-    if sandbox == "docker":
-        copied.dockerfile.write_text(f"FROM {BASE_IMAGE}\nWORKDIR /workspace\n")
-        request.addfinalizer(lambda: remove_image(copied))
-    where = PLAIN if sandbox == "local" else Where("docker")
+def test_stalling_candidates_hold_no_slot(recorded_hinge: Task, tmp_path: Path) -> None:
     started = time.monotonic()
+    answers = [*STALLING.items(), ("correct", CORRECT)]
 
-    found = judged(
-        copied, [*STALLING.items(), ("correct", CORRECT)], tmp_path / "out",
-        where=where, start_seconds=300.0, jobs=2,
-    )  # fmt: skip
+    found = judged(recorded_hinge, answers, tmp_path / "out", start_seconds=300.0)
 
     assert time.monotonic() - started < 300
     assert found["correct"].outcome is Outcome.PASSED

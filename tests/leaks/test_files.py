@@ -71,7 +71,7 @@ DEEP = {
 
 
 @pytest.mark.parametrize("name", DEEP)
-@pytest.mark.parametrize("file", ["a.py", "a.txt", "a.ipynb"])
+@pytest.mark.parametrize("file", ["a.py", "a.txt"])
 def test_deep_and_long_files_end(name: str, file: str) -> None:
     assert isinstance(leaks.in_file(file, DEEP[name], [wanted(METRIC)]), list)
 

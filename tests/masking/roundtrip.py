@@ -1,15 +1,10 @@
-"""``unmask(mask(x)) == x`` for every function of real files: of a sample in CI, of all below folders by hand.
-
-python -m tests.masking.roundtrip FOLDER…
-"""
+"""``unmask(mask(x)) == x`` for every function of a real file."""
 
 from __future__ import annotations
 
-import sys
 import sysconfig
 import warnings
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,26 +65,12 @@ def _kind(definition: code.Definition) -> tuple[str, bool]:
     return type(node).__name__, code.is_generator(node)  # type: ignore[arg-type]
 
 
-def library_files() -> tuple[list[Path], list[Path]]:
-    """Python files of the standard library, and of installed packages."""
-    installed = Path(sysconfig.get_path("purelib"))
-    standard = Path(sysconfig.get_path("stdlib"))
-    return (
-        sorted(path for path in standard.rglob("*.py") if "site-packages" not in path.parts),
-        sorted(installed.rglob("*.py")),
-    )
+def standard_files() -> list[Path]:
+    """Python files of the standard library."""
+    folder = Path(sysconfig.get_path("stdlib"))
+    return sorted(path for path in folder.rglob("*.py") if "site-packages" not in path.parts)
 
 
-def main() -> int:
-    """Check the files below the folders named, print what does not hold; 1 when anything does not hold."""
-    paths = [path for folder in sys.argv[1:] for path in Path(folder).rglob("*.py") if path.is_file()]
-    with ProcessPoolExecutor() as pool:
-        checked = list(pool.map(check_file, paths, chunksize=4))
-    problems = [problem for one in checked for problem in one.problems]
-    print(*problems, sep="\n")
-    print(f"{sum(max(one.functions, 0) for one in checked)} functions, {len(problems)} problems")
-    return 1 if problems else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def installed_files() -> list[Path]:
+    """Python files of installed packages."""
+    return sorted(Path(sysconfig.get_path("purelib")).rglob("*.py"))

@@ -1,9 +1,6 @@
 # fmt: off
 # ruff: noqa: E501, C400 (a table of small functions reads better unbroken)
-"""Kinds of values that real code passes and returns: for each a golden, a right rewrite and a wrong version.
-
-Half of them are kept aside (``kinds_aside.txt``, drawn once): nobody looks at those while the comparison is changed.
-"""
+"""Kinds of values that real code passes and returns: for each a golden, a right rewrite and a wrong version."""
 
 from __future__ import annotations
 

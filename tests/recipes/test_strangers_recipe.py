@@ -124,10 +124,18 @@ PLACES = {
     "recipe.yaml": "recipe.yaml",
 }
 """Path in the recipe's folder → what the error names."""
+ONE_OF_EACH = ("recipe.yaml", "paper.pdf", "driver.py", "data/more/numbers", "repository/steps/core.py")
+"""Of those that are read by different code, one each."""
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("what", [_link, _link_inside, _pipe, _socket, _device, _large])
+@pytest.mark.parametrize(
+    ("what", "place"),
+    [
+        *((_link, place) for place in PLACES),
+        *((_pipe, place) for place in PLACES),
+        *((what, place) for what in (_link_inside, _socket, _device, _large) for place in ONE_OF_EACH),
+    ],
+)
 def test_links_pipes_and_devices_are_refused(what: Callable[..., None], place: str, folder: Path) -> None:
     path = folder / place
     shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)

@@ -196,7 +196,7 @@ def test_a_run_is_ended_when_it_is_told_to_stop(python: Python, tmp_path: Path) 
 
 
 def test_a_run_that_need_not_stop_goes_on_to_its_end(python: Python) -> None:
-    result = python("import time; time.sleep(1.5); print('end')", stop=lambda: False)
+    result = python("import time; time.sleep(0.5); print('end')", stop=lambda: False)
     assert (result.stopped, result.exit_code, result.stdout) == (False, 0, b"end\n")
 
 

@@ -21,7 +21,7 @@ Python = Callable[..., ExecResult]
 # What a run gives back
 
 
-@pytest.mark.parametrize("code", [0, 1, 127, 255, -signal.SIGKILL, -signal.SIGSEGV])
+@pytest.mark.parametrize("code", [255, -signal.SIGKILL, -signal.SIGSEGV])
 def test_exit_code_and_signal(python: Python, code: int) -> None:
     ending = f"os._exit({code})" if code >= 0 else f"os.kill(os.getpid(), {-code})"
     assert python(f"import os; {ending}").exit_code == code

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +17,8 @@ import pytest
 
 from lmr_author.core.task import Task
 from tests import example as example_task
-from tests.cli.program import lmr, lmr_forked, validate_with
+from tests.cli.forked import Caller
+from tests.cli.program import lmr_forked, validate_with
 from tests.example import REPOSITORY
 
 MEMORY = 6 * 1024**3
@@ -126,7 +126,7 @@ FOLDERS: dict[str, Callable[[Task], object]] = {
         task, lambda info: info.update(paper_name="\ud800", year="\x1b[31m")
     ),
     "many implementations": lambda task: _info(
-        task, lambda info: info.update(implementations=info["implementations"] * 3000)
+        task, lambda info: info.update(implementations=info["implementations"] * 300)
     ),
     "a long instruction": lambda task: _info(
         task, lambda info: info["implementations"][0].update(instruction="a." * 300_000 + "(" * 9000)
@@ -150,10 +150,6 @@ FOLDERS: dict[str, Callable[[Task], object]] = {
 }
 
 
-def _small() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-
-
 @pytest.mark.parametrize("name", FOLDERS)
 def test_it_is_only_a_matter_of_findings(name: str, tmp_path: Path) -> None:
     outside = tmp_path / "tasks" / "outside"
@@ -163,7 +159,7 @@ def test_it_is_only_a_matter_of_findings(name: str, tmp_path: Path) -> None:
     FOLDERS[name](task)
     read_before = (outside / "secret.py").stat().st_atime_ns
 
-    done = lmr("validate", task.root, "--format", "json", cwd=tmp_path, preexec_fn=_small)
+    done = lmr_forked("validate", task.root, "--format", "json", cwd=tmp_path, caller=Caller(memory=MEMORY))
 
     assert done.code in (0, 1), done.err
     document = done.json()

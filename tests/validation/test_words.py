@@ -13,13 +13,15 @@ from lmr_author.cli.app import main
 from lmr_author.core.task import Finding, Task, accepted
 from lmr_author.proof.checks.base import Problem
 from lmr_author.proof.leaks import FileLeak
-from lmr_author.proof.validation.report import Report
+from lmr_author.proof.validation.report import PROPERTIES, Report
 from lmr_author.proof.validation.run import validate
-from tests.checks.cases import CASES, Case, first, named
+from tests.checks.cases import Case, first, named
 from tests.cli.program import snapshot
 from tests.support import make_task
 
-FIRST = [first(code) for code in sorted({case.code for case in CASES})] + [named("LMR104/many")]
+DECIDING = sorted({code for codes in PROPERTIES.values() for code in codes})
+"""Checks by whose findings something is decided."""
+FIRST = [first(code) for code in DECIDING] + [named("LMR104/many")]
 
 
 def without_words(patched: pytest.MonkeyPatch) -> None:

@@ -1,8 +1,8 @@
 """Kill commands with SIGKILL at some moment, run them again, and count what is not as it was promised.
 
 Promised is: a task is as before, as after, or such that the same command completes it; and then nothing is left of the
-one that was killed, nor does any process of it live on. For ``tests/cli/test_killed.py`` and
-``benchmarks/kills.py``.
+one that was killed, nor does any process of it live on. For ``kills.py``, and a few of them for
+``tests/cli/test_killed.py``.
 """
 
 from __future__ import annotations

@@ -1,5 +1,0 @@
-def f(a, \
-      b):
-    # TODO: implement f.
-    raise NotImplementedError
-y = 1

@@ -1,5 +1,0 @@
-def f(a, \
-      b): \
-    return a \
-        + b
-y = 1

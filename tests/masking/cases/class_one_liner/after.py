@@ -1,7 +1,0 @@
-class A: f = 0
-class A(A):
-  x = 1; y = 2
-  def f(self):
-      # TODO: implement f.
-      raise NotImplementedError
-  g = f

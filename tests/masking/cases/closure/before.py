@@ -1,9 +1,0 @@
-def outer(n):
-    total = 0
-
-    def inner(x):
-        nonlocal total
-        total += x * n
-        return total
-
-    return inner

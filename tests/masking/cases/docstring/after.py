@@ -1,7 +1,0 @@
-def f(x):
-    """Doc.
-
-    Shape (n,).
-    """
-    # TODO: implement f.
-    raise NotImplementedError

@@ -1,8 +1,0 @@
-def f(x):
-    # before
-    """Doc.
-
-    Shape (n,).
-    """  # trailing
-    y = x
-    return y

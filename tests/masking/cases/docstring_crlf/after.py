@@ -1,8 +1,0 @@
-def h(x):
-    # type: (int) -> int
-    r"""Raw \d+.
-
-    More.
-    """
-    # TODO: implement h.
-    raise NotImplementedError

@@ -1,3 +1,0 @@
-def h(x):
-    # type: (int) -> int
-    return x

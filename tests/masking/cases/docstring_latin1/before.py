@@ -1,4 +1,0 @@
-# -*- coding: latin-1 -*-
-class A:
-	def g(self):
-		return 1

@@ -1,4 +1,0 @@
-def f(n):
-    # TODO: implement f.
-    raise NotImplementedError
-    yield  # keeps this function a generator

@@ -1,3 +1,0 @@
-def f(n):
-    for i in range(n):
-        yield i

@@ -1,4 +1,0 @@
-def outer(k):
-    def f(x):
-        return x * k
-    return f

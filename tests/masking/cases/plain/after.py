@@ -1,6 +1,0 @@
-def f(x):
-    # TODO: implement f.
-    raise NotImplementedError
-
-
-z = 1

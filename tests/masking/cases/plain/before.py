@@ -1,5 +1,0 @@
-def f(x):
-    return x  # why
-
-
-z = 1

@@ -1,4 +1,0 @@
-def f():
-    "doc"
-    # TODO: implement f.
-    raise NotImplementedError

@@ -1,2 +1,0 @@
-def f():
-    "doc"; return 1

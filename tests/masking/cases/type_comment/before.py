@@ -1,4 +1,0 @@
-def f(x, y):
-    # type: (int, str) -> bool
-    # secret: compare
-    return x == y
