@@ -187,6 +187,7 @@ def _show_scored(scored: ScoredPredictions) -> None:
         ui.say(text, result.outcome.value, "yellow", stderr=False)
     if len(wrong) > REASONS:
         ui.say(f"and {len(wrong) - REASONS} more that did not pass", stderr=False)
+    _show_differing(scored)
     _show_unjudged([result for result in scored.results if result.outcome.value == "unjudged"])
     for name, error in scored.broken.items():
         ui.say(f"unjudged: all for {name}: {error.message}", stderr=False)
@@ -205,6 +206,21 @@ def _show_scored(scored: ScoredPredictions) -> None:
     resumed = ui.framed(", ", scored.resumed, " of them by an earlier run")
     ui.say(f"{len(scored.results)} candidates{resumed}: {scored.path}", stderr=False)
     ui.then("analyze", scored.path, "--out", "analysis", stderr=False)
+
+
+def _show_differing(scored: ScoredPredictions) -> None:
+    """Show which answers that pass differ on a generated call: it is a reason to read them, and no verdict."""
+    differing = [result for result in scored.results if result.differs is not None]
+    for result in differing[:REASONS]:
+        assert result.differs is not None
+        call = f"generated call {result.differs.call} ({result.differs.made_of})"
+        text = f"{result.who}, {result.task} {result.index}: passes the test, differs on {call}"
+        ui.say(f"{text}: {shortened(result.differs.message, 160)}", "note:", "yellow", stderr=False)
+    for model, rows in groupby(scored.rows, key=lambda row: row.model):
+        *_, whole = rows
+        if whole.differing:
+            text = f"{whole.differing} of {counted(whole.passed, 'answer')} of {model} that pass"
+            ui.say(f"{text} differ on generated calls", stderr=False)
 
 
 def _show_unjudged(results: Sequence[CandidateResult]) -> None:
