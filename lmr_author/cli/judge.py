@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Sequence
-from datetime import timedelta
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -24,7 +22,7 @@ from lmr_author.cli.options import (
     finite,
 )
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
-from lmr_author.core.texts import counted, listed, shortened
+from lmr_author.core.texts import Step, counted, listed, shortened
 
 if TYPE_CHECKING:
     from lmr_author.core.task import Task
@@ -133,19 +131,17 @@ def _judge(
     from lmr_author.proof.evaluation.candidates import keeping
     from lmr_author.proof.evaluation.candidates.run import score
 
-    counts, started = Counter[str](), time.monotonic()
+    counts = Counter[str]()
     with ui.progress("reading the answers") as progress:
 
         def count(result: CandidateResult, done: int, total: int) -> None:
             counts[result.outcome.value] += 1
             outcomes = ", ".join(f"{number} {outcome}" for outcome, number in counts.most_common())
-            seconds = (time.monotonic() - started) / counts.total() * (total - done)
-            left = f", about {timedelta(seconds=round(seconds))} left" if done < total else ""
             earlier = done - counts.total()
             before = ui.framed(" (", earlier, " judged by an earlier run)")
-            line = f"{done} of {total} candidates{before}: {outcomes}{left}"
+            line = f"{done} of {total} candidates{before}: {outcomes}"
             if progress.live:
-                progress(line)
+                progress(Step(line, done, total))
             elif done % EVERY == 0 or done == total:
                 ui.say(line)
 
