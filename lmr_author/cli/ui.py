@@ -204,6 +204,8 @@ def columns_of(rows: Collection[tuple[str, ...]]) -> None:
 
 SURE_SECONDS = 5.0
 """After so much of a step its speed is taken for that of the rest."""
+BESIDE = len("⠋  0:00:00 ")
+"""Columns of a line of progress beside its texts."""
 QUIET_SECONDS = 60.0
 """Without a terminal a step is a line of its own, but no more often than this: a log is read by people."""
 
@@ -224,7 +226,8 @@ class Progress:
     def __call__(self, message: str) -> None:
         step, left, now = " ".join(message.split()), self._left(message), time.monotonic()
         if self._line is not None:
-            self._line.update(self._line.task_ids[0], description=step, left=left)
+            fitting = shortened(step, self._line.console.width - len(left) - BESIDE)
+            self._line.update(self._line.task_ids[0], description=fitting, left=left)
         elif now - self._shown >= QUIET_SECONDS:
             self._shown = now
             say(f"{step} ({now - self._started:.0f} s{framed(', ', left)})", tone="dim")
