@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Sequence
-from datetime import timedelta
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -24,7 +22,7 @@ from lmr_author.cli.options import (
     finite,
 )
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
-from lmr_author.core.texts import counted, listed, shortened
+from lmr_author.core.texts import Step, counted, listed, shortened
 
 if TYPE_CHECKING:
     from lmr_author.core.task import Task
@@ -136,19 +134,17 @@ def _judge(
     from lmr_author.proof.evaluation.candidates import keeping
     from lmr_author.proof.evaluation.candidates.run import score
 
-    counts, started = Counter[str](), time.monotonic()
+    counts = Counter[str]()
     with ui.progress("reading the answers") as progress:
 
         def count(result: CandidateResult, done: int, total: int) -> None:
             counts[result.outcome.value] += 1
             outcomes = ", ".join(f"{number} {outcome}" for outcome, number in counts.most_common())
-            seconds = (time.monotonic() - started) / counts.total() * (total - done)
-            left = f", about {timedelta(seconds=round(seconds))} left" if done < total else ""
             earlier = done - counts.total()
             before = ui.framed(" (", earlier, " judged by an earlier run)")
-            line = f"{done} of {total} candidates{before}: {outcomes}{left}"
+            line = f"{done} of {total} candidates{before}: {outcomes}"
             if progress.live:
-                progress(line)
+                progress(Step(line, done, total))
             elif done % EVERY == 0 or done == total:
                 ui.say(line)
 
@@ -195,6 +191,7 @@ def _show_scored(scored: ScoredPredictions) -> None:
         ui.say(text, result.outcome.value, "yellow", stderr=False)
     if len(wrong) > REASONS:
         ui.say(f"and {len(wrong) - REASONS} more that did not pass", stderr=False)
+    _show_differing(scored)
     _show_unjudged([result for result in scored.results if result.outcome.value == "unjudged"])
     for name, error in scored.broken.items():
         ui.say(f"unjudged: all for {name}: {error.message}", stderr=False)
@@ -213,6 +210,21 @@ def _show_scored(scored: ScoredPredictions) -> None:
     resumed = ui.framed(", ", scored.resumed, " of them by an earlier run")
     ui.say(f"{len(scored.results)} candidates{resumed}: {scored.path}", stderr=False)
     ui.then("analyze", scored.path, "--out", "analysis", stderr=False)
+
+
+def _show_differing(scored: ScoredPredictions) -> None:
+    """Show which answers that pass differ on a generated call: it is a reason to read them, and no verdict."""
+    differing = [result for result in scored.results if result.differs is not None]
+    for result in differing[:REASONS]:
+        assert result.differs is not None
+        call = f"generated call {result.differs.call} ({result.differs.made_of})"
+        text = f"{result.who}, {result.task} {result.index}: passes the test, differs on {call}"
+        ui.say(f"{text}: {shortened(result.differs.message, 160)}", "note:", "yellow", stderr=False)
+    for model, rows in groupby(scored.rows, key=lambda row: row.model):
+        *_, whole = rows
+        if whole.differing:
+            text = f"{whole.differing} of {counted(whole.passed, 'answer')} of {model} that pass"
+            ui.say(f"{text} differ on generated calls", stderr=False)
 
 
 def _show_unjudged(results: Sequence[CandidateResult]) -> None:

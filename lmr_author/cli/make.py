@@ -12,7 +12,7 @@ from typer import Argument, Option
 from lmr_author.cli import ui
 from lmr_author.cli.options import CloneOption, Format, FormatOption, PaperOption, taking_stand_ins
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS
-from lmr_author.core.texts import counted
+from lmr_author.core.texts import Step, counted
 
 if TYPE_CHECKING:
     from lmr_author.release.recipes.make import MakeOptions, Row
@@ -114,7 +114,7 @@ def _make(folders: Sequence[Folder], options: MakeOptions, jobs: int, scheduler:
     with ui.progress("making recipes") as progress:
 
         def say(line: str) -> None:
-            progress(f"{len(rows)} of {len(folders)} made; {line}")
+            progress(Step.within(f"{len(rows)} of {len(folders)} made; ", line))
 
         if scheduler:
             options.out.mkdir(parents=True, exist_ok=True)

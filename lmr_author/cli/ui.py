@@ -13,12 +13,13 @@ import textwrap
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lmr_author.core.errors import LmrError, UsageError
-from lmr_author.core.texts import shortened
+from lmr_author.core.texts import Step, shortened
 
 if TYPE_CHECKING:
     from questionary import Question
@@ -202,16 +203,21 @@ def columns_of(rows: Collection[tuple[str, ...]]) -> None:
 # Progress
 
 
+SURE_SECONDS = 5.0
+"""After so much of a step its speed is taken for that of the rest."""
+BESIDE = len("⠋  0:00:00 ")
+"""Columns of a line of progress beside its texts."""
 QUIET_SECONDS = 60.0
 """Without a terminal a step is a line of its own, but no more often than this: a log is read by people."""
 
 
 class Progress:
-    """One changing line on stderr with the elapsed time; without a terminal a line now and then."""
+    """One changing line on stderr with the elapsed time and what is left; without a terminal a line now and then."""
 
     def __init__(self, line: rich_progress.Progress | None) -> None:
         self._line = line
-        self._started = self._shown = time.monotonic()
+        self._started = self._shown = self._began = time.monotonic()
+        self._first = self._last = Step("")
 
     @property
     def live(self) -> bool:
@@ -219,12 +225,25 @@ class Progress:
         return self._line is not None
 
     def __call__(self, message: str) -> None:
-        step, now = " ".join(message.split()), time.monotonic()
+        step, left, now = " ".join(message.split()), self._left(message), time.monotonic()
         if self._line is not None:
-            self._line.update(self._line.task_ids[0], description=step)
+            fitting = shortened(step, self._line.console.width - len(left) - BESIDE)
+            self._line.update(self._line.task_ids[0], description=fitting, left=left)
         elif now - self._shown >= QUIET_SECONDS:
             self._shown = now
-            say(f"{step} ({now - self._started:.0f} s)", tone="dim")
+            say(f"{step} ({now - self._started:.0f} s{framed(', ', left)})", tone="dim")
+
+    def _left(self, step: str) -> str:
+        """Return the time that the rest of a step takes at the speed so far, in words; "" where that is not known."""
+        if not isinstance(step, Step) or not step.total:
+            return ""
+        if step.total != self._last.total or step.done < self._last.done:
+            self._first, self._began = step, time.monotonic()
+        self._last = step
+        done, elapsed = step.done - self._first.done, time.monotonic() - self._began
+        if not done or elapsed < SURE_SECONDS or step.done >= step.total:
+            return ""
+        return f"about {timedelta(seconds=round(elapsed / done * (step.total - step.done)))} left"
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -248,8 +267,9 @@ def progress(message: str) -> Iterator[Progress]:
     from rich.table import Column
 
     step = TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True))
-    with Line(SpinnerColumn(), step, TimeElapsedColumn(), console=screen, transient=True) as line:
-        line.add_task(" ".join(message.split()))
+    left = TextColumn("{task.fields[left]}", table_column=Column(no_wrap=True))
+    with Line(SpinnerColumn(), step, TimeElapsedColumn(), left, console=screen, transient=True) as line:
+        line.add_task(" ".join(message.split()), left="")
         yield Progress(line)
 
 

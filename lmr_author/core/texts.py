@@ -4,6 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Self
+
+
+class Step(str):
+    """A line about what is being done, and how far that is: ``done`` of ``total``, which is 0 where nobody knows."""
+
+    done: int
+    total: int
+
+    def __new__(cls, line: str, done: int = 0, total: int = 0) -> Self:
+        step = super().__new__(cls, line)
+        step.done, step.total = done, total
+        return step
+
+    @classmethod
+    def within(cls, work: str, line: str) -> Self:
+        """Return a step of some larger work, which the line then begins with."""
+        return cls(work + line, line.done, line.total) if isinstance(line, Step) else cls(work + line)
 
 
 def printable(text: str, limit: int = 500) -> str:

@@ -9,6 +9,7 @@ from lmr_author.cli.evaluate import GateTable
 from lmr_author.core.task import GateResult, GateStatus
 from lmr_author.core.task.evaluation import GateDetail
 from lmr_author.core.task.mutation import Survivor
+from lmr_author.core.texts import Step
 
 
 def test_lines_hang_and_no_word_is_broken() -> None:
@@ -31,6 +32,25 @@ def test_a_gate_that_fails_shows_its_survivors(
     gate = GateResult("mutants-die", status, "…", implementation=1, detail=GateDetail(survivors=survivors))
     GateTable("1-Task").show(gate)
     assert capsys.readouterr().out.count("survivor m") == shown
+
+
+def test_what_is_left_of_a_step_is_told_by_its_speed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(ui, "QUIET_SECONDS", 0.0)
+    now = iter(range(0, 10_000, 10))
+    monkeypatch.setattr(ui.time, "monotonic", lambda: next(now))
+    with ui.progress("recording") as progress:
+        for done in (0, 50, 100):
+            progress(Step.within("record: ", Step(f"mutant {done}", done, 100)))
+        progress("confirming")
+        progress(Step("call 10", 10, 1000))
+    first, second, last, *others = capsys.readouterr().err.splitlines()
+    assert first.startswith("record: mutant 0 (") and "left" not in first
+    assert (
+        second.startswith("record: mutant 50 (") and ", about 0:00:" in second and second.endswith(" left)")
+    )
+    assert not any("left" in line for line in (last, *others))
 
 
 def test_long_work_says_a_step_now_and_then_without_a_terminal(

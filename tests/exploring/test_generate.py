@@ -50,6 +50,11 @@ def test_an_argument_that_some_call_lacks_may_be_left_out() -> None:
     assert {"x": 1} in found and {"x": 2, "n": 3} in found
 
 
+def test_a_dictionary_may_have_a_key_that_is_called_id() -> None:
+    found = values(made({"x": {"id": "a"}, "n": 1}, {"x": {"id": "b"}, "n": 2}))
+    assert {"x": {"id": "a"}, "n": 2} in found
+
+
 def test_sizes_that_are_equal_in_every_call_stay_equal() -> None:
     calls = [{"x": list(range(size)), "y": list(range(size)), "n": size} for size in (2, 3, 5)]
     found = values(made(*calls))

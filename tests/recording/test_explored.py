@@ -15,6 +15,9 @@ from lmr_author.authoring.recording.record import RecordResult
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import GateResult, Task, evaluation
 from lmr_author.core.task.evaluation import MUTANTS_DIE
+from lmr_author.proof.evaluation.candidates.results import CandidateResult
+from lmr_author.proof.evaluation.candidates.run import score
+from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions
 from lmr_author.runtime.replay import replaying
 from lmr_author.runtime.replay.outcomes import Replay
 from tests.pipeline import recorded, run_gates
@@ -68,6 +71,34 @@ def test_arguments_of_several_calls_are_put_together(tmp_path: Path) -> None:
     assert any(" of call " in case.made_of for case in generated)
     page = next(tmp_path.rglob("unit_test_1.py")).read_text()
     assert f"made of {generated[0].made_of}"[:40] in page
+
+
+ONE_SIDE = """\
+def clip(values, least, most):
+    if max(values) > most:
+        return [min(value, most) for value in values]
+    return [max(value, least) for value in values]
+"""
+
+
+def test_an_answer_that_passes_and_differs_on_a_generated_call_has_a_note(tmp_path: Path) -> None:
+    task = task_of(tmp_path, CLIP, APART, "clip")
+    recorded(task, "pkg/found.py::clip", "python", "go.py")
+    answers = {"right": CLIP, "one side": ONE_SIDE, "wrong": ONE_SIDE.replace("max(value, least)", "value")}
+    given = tmp_path / "answers.jsonl"
+    lines = [{"task": task.name, "index": 1, "model": model, "code": code} for model, code in answers.items()]
+    given.write_text("\n".join(map(json.dumps, lines)))
+    found = score([task], given, CandidateOptions(tmp_path / "out"), lambda _: None, lambda *_: None)
+    results = {result.model: result for result in found.results}
+    assert {name: result.outcome.value for name, result in results.items()} == {
+        "right": "passed", "one side": "passed", "wrong": "failed",
+    }  # fmt: skip
+    right, differing, wrong = (results[name] for name in answers)
+    assert differing.differs is not None and right.differs is wrong.differs is None
+    assert right.generated == differing.generated > 20 and wrong.generated == 0
+    assert 0 < differing.differs.call <= 100 and differing.differs.made_of.startswith("case ")
+    assert CandidateResult.from_json(differing.to_json()) == differing
+    assert {row.model: row.differing for row in found.rows} == {"right": 0, "one side": 1, "wrong": 0}
 
 
 GRADE = """\

@@ -16,19 +16,19 @@ from statistics import median
 from lmr_author.authoring.recording.replay import REPEATS, GoldenRunner, differences, replay
 from lmr_author.authoring.recording.run import RecordedCall
 from lmr_author.core.task import Progress
-from lmr_author.proof.exploring.generate import SECONDS, GeneratedCall, affordable, generate
+from lmr_author.proof.exploring.generate import (
+    RETURNING,
+    SECONDS,
+    GeneratedCall,
+    affordable,
+    generate,
+)
 from lmr_author.runtime.probe.calling import GLOBAL
 from lmr_author.runtime.probe.storing import dump
 from lmr_author.runtime.probe.traits import describe_call
 from lmr_author.runtime.replay import replaying
 from lmr_author.runtime.sandbox.base import Limits
 
-RETURNING = 0.9
-"""Share of the generated calls from which the golden has to return, where no rewrite vouches for them.
-
-Where it raises on more, its inputs have a form that nothing here knows, such as brackets that match: a correct version
-may do anything with what is not of that form.
-"""
 MOST, FEWEST = 250, 20
 """Generated calls; with fewer than the second, which is what a slow function leaves time for, there are none."""
 

@@ -18,7 +18,7 @@ from lmr_author.authoring.recording.tolerance import derive, differs_in_double, 
 from lmr_author.core import code
 from lmr_author.core.errors import Hint, LmrError, Setting
 from lmr_author.core.task import Progress, Target
-from lmr_author.core.texts import listed
+from lmr_author.core.texts import Step, listed
 from lmr_author.runtime.probe import compare
 from lmr_author.runtime.probe.calling import RANDOM
 from lmr_author.runtime.probe.outcome import as_written
@@ -178,10 +178,12 @@ def replay(
             waiting.append(call)
     total, spent = len(waiting), 0.0
     while waiting and (spent < MOST_SECONDS or len(proven) < wanted):
-        batch = _batch(waiting)
+        batch, before = _batch(waiting), total - len(waiting)
         waiting = waiting[len(batch) :]
         spent += sum(call.cost for call in batch)
-        runs = _runs(golden, batch, f"{total - len(waiting)} of {total}", progress)
+        count = f"{total - len(waiting)} of {total}"
+        progress(Step(f"replaying call {count} on the golden, {REPEATS} times", before, total))
+        runs = _runs(golden, batch)
         for call in batch:
             judged = _judge(golden, call, runs)
             if isinstance(judged, RejectedCall):
@@ -218,14 +220,11 @@ def _batch(waiting: Sequence[RecordedCall]) -> list[RecordedCall]:
     return batch
 
 
-def _runs(
-    golden: GoldenRunner, batch: Sequence[RecordedCall], count: str, progress: Progress
-) -> list[Replay]:
+def _runs(golden: GoldenRunner, batch: Sequence[RecordedCall]) -> list[Replay]:
     """Replay calls :data:`REPEATS` times; in the last run with float64 inputs, too."""
     golden.add(batch)
     runs: list[Replay] = []
     for repeat in range(1, REPEATS + 1):
-        progress(f"replaying call {count} on the golden, {repeat} of {REPEATS} times")
         # Another number of threads sums in another order: the spread of that belongs to the tolerance.
         last = repeat == REPEATS
         runs.append(golden.replay(batch, seed=repeat, threads=2 if last else 1, doubles=last))

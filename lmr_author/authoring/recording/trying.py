@@ -9,6 +9,7 @@ from lmr_author.authoring.recording.explored import agreeing, patience
 from lmr_author.authoring.recording.replay import GoldenRunner
 from lmr_author.authoring.recording.run import RecordedCall
 from lmr_author.core.task import Progress
+from lmr_author.core.texts import Step
 from lmr_author.proof.evaluation.mutants import Mutant
 from lmr_author.proof.evaluation.wrong_versions import mutants_to_try
 from lmr_author.runtime.replay import replaying
@@ -58,7 +59,8 @@ def with_misreadings(
     """Return number of a call → mutants and names of misreadings that fail its case."""
     found = {call.number: killed.get(call.number, frozenset()) for call in calls}
     for number, (name, version) in enumerate(misreadings.items(), 1):
-        progress(f"trying misreading {number} of {len(misreadings)} on {len(calls)} calls")
+        line = f"trying misreading {number} of {len(misreadings)} on {len(calls)} calls"
+        progress(Step(line, number - 1, len(misreadings)))
         for call, agrees in zip(calls, agreeing(golden, version, calls), strict=True):
             if not agrees:
                 found[call.number] |= {name}
@@ -112,7 +114,8 @@ def try_mutants(
             replaying.Variant(mutant.id, mutant.data, golden.definition.line)
             for mutant in mutants[start : start + step]
         ]
-        progress(f"trying mutant {min(start + step, len(mutants))} of {len(mutants)} on {len(calls)} calls")
+        line = f"trying mutant {min(start + step, len(mutants))} of {len(mutants)} on {len(calls)} calls"
+        progress(Step(line, start, len(mutants)))
         tried = replaying.beside_the_golden(run, control, batch, by_name, patience(calls), passes)
         for version in batch:
             for case in tried.fair:

@@ -114,6 +114,13 @@ class Bench:
                 staging.copy_tree(self.task.repository(self.info), path, overlay, with_tests=False)
         return path
 
+    def folder(self, name: str) -> Path:
+        """Return a new empty folder, which goes with the trees."""
+        path = self._folder / name
+        path.mkdir()
+        path.chmod(0o755)
+        return path
+
     def fresh_tree(self, name: str, overlay: dict[str, bytes]) -> Path:
         """Return a new copy with the tests, for a run that may write into it."""
         path = self._folder / re.sub(r"\W", "_", name)

@@ -3,6 +3,8 @@
 Nothing here has to be a fair case: any call from which the golden returns the same twice may show that a survivor is
 another function. Only a survivor that gives the golden's outcome to the bit on all of them, and whose line they reach,
 is indistinguishable.
+
+Answers that pass are tried on calls that might be cases, as nobody vouches for others: a note says where one differs.
 """
 
 from __future__ import annotations
@@ -12,18 +14,22 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from lmr_author.core import code, files
 from lmr_author.core.task.mutation import FEWEST_EXPLORED
+from lmr_author.core.task.recording import Case
 from lmr_author.proof.evaluation.judges import RecordingJudge
 from lmr_author.proof.evaluation.mutants import Mutant
-from lmr_author.proof.exploring.generate import SECONDS, affordable, generate
+from lmr_author.proof.exploring.generate import RETURNING, SECONDS, affordable, generate
 from lmr_author.runtime.probe.checking import digest
+from lmr_author.runtime.probe.compare import DEFAULT
 from lmr_author.runtime.probe.instrument import instrument
 from lmr_author.runtime.probe.storing import dump
 from lmr_author.runtime.replay import replaying
 from lmr_author.runtime.replay.outcomes import Replay, ReplayOutcome
 from lmr_author.runtime.replay.replaying import CONTROL, Variant
+from lmr_author.runtime.replay.staging import copy_fixtures
 from lmr_author.runtime.sandbox.base import Limits
 
 MOST = 500
@@ -32,6 +38,12 @@ HASH_SEEDS = (1, 2, 3)
 """Each makes another order of sets of texts; of a few elements, two orders are the same too often."""
 LONGER = 5
 """So many times longer the fewest calls that say something may take: a busy machine must not change a verdict."""
+MOST_OF_ANSWER, FEWEST_OF_ANSWER = 100, 20
+"""Generated calls on which an answer is tried; with fewer than the second there are none."""
+BYTES_OF_ANSWER, RUNS_OF_ANSWER = 8 * 2**20, 6
+"""Their inputs together; and so many times they may run in :data:`~lmr_author.proof.exploring.generate.SECONDS`."""
+LOOSEST = ("ignore", "set", "allclose", "exact")
+"""Kinds of checkers, the loosest first."""
 
 
 @dataclass(frozen=True)
@@ -64,27 +76,17 @@ def explore(
     bench = judge.bench
     if not mutants:
         return {}
-    size = sum(case.bytes for case in judge.recording.cases) // len(judge.recording.cases) + 1
+    size = _bytes_of_case(judge)
     by_size = replaying.BATCH_BYTES // (size * (1 + len(mutants)))
     in_time = affordable(cost, 1 + len(HASH_SEEDS) + len(mutants))
     if min(by_size, LONGER * in_time) < FEWEST_EXPLORED or not bench.definitions:
         return {}
     most = min(MOST, by_size, max(FEWEST_EXPLORED, in_time))
-    named = [
-        (case.name.replace("_", " "), replaying.load_document(judge.folder / case.name, "inputs"))
-        for case in judge.recording.cases
-    ]
-    function = bench.definitions[0].function
-    generated = itertools.islice(generate(named, function, bold=True), most)
     with files.temporary_folder("lmr-author-explored-") as folder:
-        made_of = dict[str, str]()
-        for number, call in enumerate(generated, 1):
-            made_of[str(number)] = call.made_of
-            (folder / str(number)).mkdir()
-            dump(call.document, str(folder / str(number)), "inputs")
+        made_of = _write(judge, folder, most, bold=True)
         runs = _Runs(judge, folder, tuple(made_of), seconds)
-        sure = runs.sure()
-        if len(sure) < FEWEST_EXPLORED:
+        sure = runs.sure(FEWEST_EXPLORED)
+        if not sure:
             return {}
         beside = runs.beside_golden(mutants, tuple(sure))
     # Where the golden is late beside them, or the run was cut short, a call shows nothing.
@@ -103,6 +105,74 @@ def explore(
     return found
 
 
+def calls_for_answers(judge: RecordingJudge, cost: float, work: Path) -> RecordingJudge | None:
+    """Return a judge of generated calls that might be cases; None where a call is slow or large, or too few are sure.
+
+    Args:
+        cost: seconds that a call of the golden takes.
+        work: an empty folder of ours, which is laid out like ``unit_test/``.
+
+    Raises SandboxError: the sandbox failed.
+    """
+    bench = judge.bench
+    most = min(MOST_OF_ANSWER, BYTES_OF_ANSWER // _bytes_of_case(judge), affordable(cost, RUNS_OF_ANSWER))
+    if most < FEWEST_OF_ANSWER or not bench.definitions:
+        return None
+    folder = work / "recordings" / str(bench.implementation.index)
+    folder.mkdir(parents=True)
+    if fixtures := judge.plan(judge.line).fixtures:
+        copy_fixtures(fixtures, work)
+    made_of = _write(judge, folder, most, bold=False)
+    fewest = max(FEWEST_OF_ANSWER, RETURNING * len(made_of))
+    sure = _Runs(judge, folder, tuple(made_of), bench.seconds).sure(fewest)
+    if not sure:
+        return None
+    cases, checkers = [], _loosest(judge.recording.cases)
+    for number, (name, made) in enumerate(made_of.items(), 1):
+        expected = sure[name].document if name in sure else None
+        if expected is not None:
+            dump(expected, str(folder / name), "expected")
+            size = sum(path.stat().st_size for path in (folder / name).iterdir())
+            cases.append(Case(name, number, size, {}, {}, "returned", checkers, made_of=made))
+    return RecordingJudge(bench, replace(judge.recording, cases=tuple(cases)), folder)
+
+
+def _loosest(cases: Sequence[Case]) -> dict[str, Mapping[str, Any]]:
+    """Return for each part how loosely some case compares it: a generated call has no tolerances of its own."""
+    loosest = dict[str, Mapping[str, Any]]()
+    for path in dict.fromkeys(path for case in cases for path in case.checkers):
+        own = [case.checkers.get(path) or case.checkers.get(DEFAULT) for case in cases]
+        found = sorted(filter(None, own), key=lambda checker: LOOSEST.index(checker["kind"]))
+        limits = {
+            name: max(checker.get(name, 0.0) for checker in found)
+            for name in ("rtol", "atol")
+            if name in found[0]
+        }
+        loosest[path] = {"kind": found[0]["kind"], **limits}
+    return loosest
+
+
+def _bytes_of_case(judge: RecordingJudge) -> int:
+    cases = judge.recording.cases
+    return sum(case.bytes for case in cases) // len(cases) + 1
+
+
+def _write(judge: RecordingJudge, folder: Path, most: int, *, bold: bool) -> dict[str, str]:
+    """Write the inputs of generated calls into a folder; return name → what each was made of."""
+    named = [
+        (case.name.replace("_", " "), replaying.load_document(judge.folder / case.name, "inputs"))
+        for case in judge.recording.cases
+    ]
+    assert judge.bench.definitions
+    generated = generate(named, judge.bench.definitions[0].function, bold=bold)
+    made_of = dict[str, str]()
+    for number, call in enumerate(itertools.islice(generated, most), 1):
+        made_of[name := f"case_{number}"] = call.made_of
+        (folder / name).mkdir()
+        dump(call.document, str(folder / name), "inputs")
+    return made_of
+
+
 class _Runs:
     """Runs of generated calls, whose inputs lie in a folder."""
 
@@ -110,16 +180,23 @@ class _Runs:
         self._judge = judge
         self._plan = replace(judge.plan(judge.line, seconds), recording=folder, cases=cases)
 
-    def sure(self) -> dict[str, ReplayOutcome]:
-        """Return the outcomes of the calls from which the golden returns the same, whatever the order of its sets."""
-        first, *others = (self._run([self._golden()], self._plan, seed) for seed in HASH_SEEDS)
-        outcomes = {case: first.of(CONTROL, case) for case in self._plan.cases}
-        return {
-            case: outcome
-            for case, outcome in outcomes.items()
-            if outcome.status == "returned"
-            and all(_same(outcome, other.of(CONTROL, case)) for other in others)
-        }
+    def sure(self, fewest: float) -> dict[str, ReplayOutcome]:
+        """Return the outcomes of the calls from which the golden returns the same, whatever the order of its sets.
+
+        None where these are too few.
+        """
+        outcomes = dict[str, ReplayOutcome]()
+        for seed in HASH_SEEDS:
+            run = self._run([self._golden()], self._plan, seed)
+            found = {case: run.of(CONTROL, case) for case in outcomes or self._plan.cases}
+            outcomes = {
+                case: outcomes.get(case, outcome)
+                for case, outcome in found.items()
+                if outcome.status == "returned" and _same(outcome, outcomes.get(case, outcome))
+            }
+            if len(outcomes) < max(fewest, 1):
+                return {}
+        return outcomes
 
     def beside_golden(self, mutants: Sequence[Mutant], cases: tuple[str, ...]) -> Replay:
         """Run mutants behind the golden, each up to the first call in which it is lost."""

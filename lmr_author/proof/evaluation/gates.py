@@ -12,6 +12,7 @@ from lmr_author.core.errors import LmrError, SandboxError
 from lmr_author.core.task import GateResult, GateStatus, Progress
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.evaluation import NOTHING, GateDetail, OwnTest
+from lmr_author.core.texts import Step
 from lmr_author.proof.evaluation.bench import Bench
 from lmr_author.proof.evaluation.judges import Judge, ScriptJudge, judges_for
 from lmr_author.proof.evaluation.verdict import Unproven, Verdict
@@ -97,7 +98,8 @@ def golden_passes(on: Subject) -> GateResult:
     """The golden passes N times, same outputs each time."""
     bench, repeats, judge = on.bench, on.repeats, on.judges[0]
     for number in range(repeats):
-        bench.progress(f"golden-passes, run {number + 1} of {repeats}: {bench.implementation.target}")
+        line = f"golden-passes, run {number + 1} of {repeats}: {bench.implementation.target}"
+        bench.progress(Step(line, number, repeats))
         verdict = judge.golden(seed=number)
         on.golden.append(verdict)
         if not verdict.passed:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from lmr_author.core.errors import SandboxError
@@ -146,21 +147,27 @@ class RecordingJudge:
         most = max(1, min(BATCH, replaying.BATCH_BYTES // size))
         waiting = [replaying.Variant(name, data, line) for name, data in sources.items()]
         verdicts: dict[str, Verdict] = {}
+
+        def tell(before: int, begun: int) -> None:  # the golden runs first, and the last one has not ended
+            done(before + max(0, begun - 2))
+
         while waiting:
             # Each round judges one version at least: a run that ends early was ended by the last one in it.
-            verdicts |= self._beside(waiting[:most], seconds)
+            verdicts |= self._beside(waiting[:most], seconds, partial(tell, len(verdicts)))
             waiting = [version for version in waiting if version.id not in verdicts]
             done(len(verdicts))
         return verdicts
 
-    def _beside(self, versions: Sequence[replaying.Variant], seconds: float | None) -> dict[str, Verdict]:
+    def _beside(
+        self, versions: Sequence[replaying.Variant], seconds: float | None, begun: Done
+    ) -> dict[str, Verdict]:
         """Judge versions beside the golden; without those that a run which ended early did not reach."""
         bench, line = self.bench, self._line(golden=False)
         tree = bench.tree("masked", bench.masked_overlay)
 
         def run(variants: Sequence[replaying.Variant], limit: float, shared: bool) -> Replay:
             plan = replace(self.plan(line, limit), until_lost=True, share=shared)
-            return replaying.replay(bench.sandbox, tree, bench.inside, plan, variants)
+            return replaying.replay(bench.sandbox, tree, bench.inside, plan, variants, begun=begun)
 
         golden = replaying.Variant(CONTROL, bench.golden_overlay[bench.implementation.goal_file], line)
         tried = beside_the_golden(

@@ -13,7 +13,7 @@ from lmr_author.core.task import GateResult, GateStatus, equivalents
 from lmr_author.core.task.evaluation import GateDetail, judged_mutants
 from lmr_author.core.task.mutation import FEWEST, MutantTally, Survivor
 from lmr_author.core.task.recording import Recording
-from lmr_author.core.texts import counted, listed
+from lmr_author.core.texts import Step, counted, listed
 from lmr_author.proof.evaluation.bench import MUTANTS, Bench
 from lmr_author.proof.evaluation.exploring import NOT_EXPLORED, ExploredMutant, explore
 from lmr_author.proof.evaluation.gates import Subject, failed, passed, unproven
@@ -108,7 +108,9 @@ def mutants_die(on: Subject) -> GateResult:
     verdicts = judge.versions(
         {mutant.id: mutant.data for mutant in sample},
         min(bench.seconds, max(5.0, 20 * slowest)),
-        lambda done: bench.progress(f"mutant {done} of {len(sample)}: {bench.implementation.target}"),
+        lambda done: bench.progress(
+            Step(f"mutant {done} of {len(sample)}: {bench.implementation.target}", done, len(sample))
+        ),
     )
     golden_outputs = {verdict.identity for verdict in on.golden}
     survivors = []

@@ -35,32 +35,40 @@ def change(call: Inputs, place: Place, seen: Seen, named: Sequence[Any], rng: ra
         arrays = [array for other, value in seen if (array := other.array(value)) is not None]
         call.put_array(place, _change_array(values, arrays, rng))
         return True
-    new = _other_value(node, others, named, rng)
-    if new is None or (type(new), new) == (type(node), node):
+    new = another(node, others, named, rng)
+    if node is None or (type(new), new) == (type(node), node):
         return False
     place.put(new)
     return True
 
 
-def _other_value(node: Any, others: Sequence[Any], named: Sequence[Any], rng: random.Random) -> Any:
-    """Return another number, truth or text; None where nothing is like it."""
-    alike: list[Any] = [other for other in others if type(other) is type(node)]
-    match node:
+def another(value: Any, others: Sequence[Any], named: Sequence[Any], rng: random.Random) -> Any:
+    """Return another number, truth or text; of what is none of them a copy, and for None anything plain.
+
+    Args:
+        others: values that recorded calls have there.
+        named: numbers and texts in the target's code.
+    """
+    alike: list[Any] = [other for other in others if type(other) is type(value)]
+    match value:
+        case None:
+            return rng.choice([True, False, 0, 1, 2, 0.5, *named])
         case bool():
-            return not node
+            return not value
         case int():
-            near = [node + 1, node - 1, 2 * node, 0, 1, -1]
-            said: list[Any] = [value + step for value in named if type(value) is int for step in (-1, 0, 1)]
+            near: list[Any] = [value + 1, value - 1, 2 * value, 0, 1, 2, 3, 5, 10, -1]
+            said: list[Any] = [whole + step for whole in named if type(whole) is int for step in (-1, 0, 1)]
             return rng.choice([*alike, *near, *said])
         case float():
-            said = [float(value) for value in named if isinstance(value, int | float)]
-            between = [(node + other) / 2 for other in alike[:5]]
-            return rng.choice([*alike, *between, 0.0 - node, node / 2, 2 * node, 0.0, 1.0, *said])
+            between = [(value + other) / 2 for other in alike[:5]]
+            near = [0.0 - value, value / 2, 2 * value, 0.0, 0.5, 1.0, 2.0, -1.0, 10.0]
+            said = [float(number) for number in named if isinstance(number, int | float)]
+            return rng.choice([*alike, *between, *near, *said])
         case str():
-            said = [value for value in named if isinstance(value, str)]
-            made = [*_by_words(node, alike, rng), *_by_letters(node, said, rng)]
-            return rng.choice([rng.choice(made), rng.choice([*alike, *said, node])])
-    return None
+            said = [text for text in named if isinstance(text, str)]
+            made = [*_by_words(value, alike, rng), *_by_letters(value, said, rng)]
+            return rng.choice([rng.choice(made), rng.choice([*alike, *said, value.upper()])])
+    return value
 
 
 def _by_words(text: str, others: Sequence[str], rng: random.Random) -> list[str]:

@@ -178,7 +178,7 @@ class Inputs:
 
 def shared(node: Any) -> list[dict[str, Any]]:
     """Return the parts of a tree that have an id, and the references to them."""
-    return [part for _, part in walk(node) if isinstance(part, dict) and "id" in part]
+    return [part for _, part in walk(node) if isinstance(part, dict) and "$" in part and "id" in part]
 
 
 def _in_files(node: Any) -> list[dict[str, Any]]:

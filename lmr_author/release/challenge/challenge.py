@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -27,6 +27,7 @@ from lmr_author.core.task.challenge import (
     Ending,
 )
 from lmr_author.core.task.recording import Recording
+from lmr_author.core.texts import Step
 from lmr_author.proof.evaluation.candidates.reply import Invalid
 from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions, TaskScorer
 from lmr_author.release.challenge import answers as given
@@ -283,7 +284,7 @@ class Round:
         versions = {name: str(named[name]) for name in ("python", "torch", "numpy") if name in named}
         self.log.keep_target(replace(self._facts(), versions=versions))
         passing = []
-        for answer in self._waiting:
+        for answer in _in_turn(self._waiting, "the cases", trials.say):
             ended = self._on_cases(trials, answer)
             if ended.kind is AnswerKind.MISREADING and ended.ending is Ending.PASSES:
                 passing.append(answer)
@@ -291,7 +292,7 @@ class Round:
             else:
                 self._keep(ended)
         trials.rewrites = tuple(self._ended(AnswerKind.REWRITE, Ending.PASSES))
-        for answer in passing:
+        for answer in _in_turn(passing, "all other calls", trials.say):
             self._keep(self._on_calls(trials, answer))
 
     def strengthen(self, trials: Trials) -> bool:
@@ -360,3 +361,11 @@ def _digest(test: Iterable[object], answer: Challenger) -> str:
 def _ended(answer: Challenger, ending: Ending) -> Challenger:
     """Return an answer with another ending, without what an earlier run found out."""
     return replace(answer, ending=ending, reason="", difference=None, tells=(), missing=None)
+
+
+def _in_turn(answers: Sequence[Challenger], calls: str, say: Progress) -> Iterator[Challenger]:
+    """Yield answers, and say of each that it runs on some calls."""
+    for number, answer in enumerate(answers):
+        line = f"{answer.kind} {answer.name}, {number + 1} of {len(answers)}, on {calls}"
+        say(Step(line, number, len(answers)))
+        yield answer

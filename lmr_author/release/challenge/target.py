@@ -130,7 +130,6 @@ class Trials:
         fitted, cases = self._fit(answer), judge.recording.cases
         if not cases:
             return Trial(judge, Replay({}, {}, ExecResult(0, b"", b"", 0.0)))
-        self.say(f"{answer.kind} {answer.name} on {len(cases)} calls")
         limits = self.options.limits(cases)
         for _ in range(2):
             replay = judge.outcomes(fitted.data, fitted.line, limits, lambda: False)

@@ -18,6 +18,7 @@ from lmr_author.core.task.mutation import MutationScore
 from lmr_author.core.task.reviews import number_aside
 from lmr_author.core.task.vetting import VettingRecord
 from lmr_author.core.yaml_input import FieldError
+from lmr_author.core.texts import Step
 from lmr_author.release.recipes import made as records
 from lmr_author.release.recipes import stages
 from lmr_author.release.recipes.made import STAGES, JudgedAnswer, Made
@@ -247,7 +248,7 @@ def _run(
     """Run a stage, and store that it is done; those after it are no longer."""
 
     def say(line: str) -> None:
-        build.say(f"{build.folder.task}: {stage}: {line}")
+        build.say(Step.within(f"{build.folder.task}: {stage}: ", line))
 
     build.say(f"{build.folder.task}: {stage}")
     began = time.monotonic()

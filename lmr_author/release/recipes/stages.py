@@ -25,6 +25,7 @@ from lmr_author.core.task.equivalents import EquivalentMutants
 from lmr_author.core.task.ledger import LEDGER
 from lmr_author.core.task.provenance import RemovedFile
 from lmr_author.core.task.recording import FIXTURES
+from lmr_author.core.texts import Step
 from lmr_author.proof.checks.ledger import require_true
 from lmr_author.proof.contents import TaskContents
 from lmr_author.proof.evaluation import accepting, evaluate
@@ -241,7 +242,7 @@ def judge(build: Build, made: Made) -> Made:
     options = CandidateOptions(build.work / "results", where=build.where)
 
     def tell(result: CandidateResult, done: int, total: int) -> None:
-        build.say(f"judged {done} of {total} answers")
+        build.say(Step(f"judged {done} of {total} answers", done, total))
 
     scored = score([build.task], source, options, build.say, tell)
     lost = [error.message for error in scored.broken.values()]

@@ -22,10 +22,13 @@ class Patience:
         self._tail = b""
         self._deadline = float("inf")
         self.over = False
+        self.loads = 0
+        """How often the replayer said that it loads something: each version, and what the first ones share."""
 
     def add(self, data: bytes) -> None:
         """Take the next part of the output."""
         recent, now = self._tail + data, time.monotonic()
+        self.loads += recent.count(LOADING)  # the tail holds no whole one
         last = max(self._seconds, key=recent.rfind)
         if last in recent:
             self._deadline = now + self._seconds[last] + GRACE_SECONDS

@@ -21,7 +21,7 @@ from lmr_author.core.task.recording import Recording
 from lmr_author.core.texts import printable
 from lmr_author.runtime.probe import checking, compare
 from lmr_author.runtime.probe.document import BadDocument, Document
-from lmr_author.runtime.probe.replayer import LOAD_SECONDS
+from lmr_author.runtime.probe.replayer import LOAD_SECONDS, SHARING
 from lmr_author.runtime.replay import outcomes
 from lmr_author.runtime.replay.outcomes import Replay, ReplayOutcome
 from lmr_author.runtime.replay.patience import Patience
@@ -137,6 +137,7 @@ def replay(
     threads: int = 1,
     limits: Limits | None = None,
     stop: Callable[[], bool] | None = None,
+    begun: Callable[[int], None] = lambda _: None,
 ) -> Replay:
     """Replay cases on one or more versions of the goal file, each in a process of its own.
 
@@ -147,6 +148,7 @@ def replay(
         hash_seed: PYTHONHASHSEED, varied between repeats to reveal results that depend on it.
         threads: number of threads of torch, on which the last bits of sums depend.
         stop: polled while it runs; True ends it.
+        begun: called with the number of versions begun, if each runs in one process: see ``until_lost``.
 
     Raises:
         SandboxError: the sandbox failed. A target that fails is an outcome.
@@ -156,6 +158,12 @@ def replay(
         request = write_job(job, tree_inside, plan, variants, threads)
         limits = limits or Limits(seconds=most_seconds(plan, len(variants)))
         patience = Patience(plan.case_seconds)
+        shared = SHARING if plan.share and len(variants) > SHARING else 0
+
+        def hear(data: bytes) -> None:
+            patience.add(data)
+            begun(min(max(0, patience.loads - shared), len(variants)))
+
         command = Command(
             argv=("python", "-m", "lmr_probe", "replay", request),
             mounts=(Mount(tree, tree_inside), probe_mount(resources.probe_folder()), Mount(job, INPUTS)),
@@ -163,7 +171,7 @@ def replay(
             env={"PYTHONPATH": PROBE_ROOT, "PYTHONHASHSEED": str(hash_seed)},
             limits=limits,
             stop=lambda: patience.is_over() or (stop is not None and stop()),
-            on_output=patience.add,
+            on_output=hear,
         )
         result = sandbox.run(command)
     if patience.over and result.stopped:

@@ -14,6 +14,7 @@ from typing import Any, Literal, NoReturn
 from lmr_author.core import files, locks
 from lmr_author.core.errors import LmrError
 from lmr_author.core.parsing import NotParsed, json_data
+from lmr_author.core.task.challenge import CallDifference
 from lmr_author.core.task.record import Record
 from lmr_author.proof.evaluation.candidates.intervals import PassRate, pass_at, pass_rate
 from lmr_author.proof.evaluation.candidates.predictions import Key, Prediction
@@ -34,6 +35,8 @@ class CandidateResult(Record):
         error: name of the failure because of which it is unjudged, as in ``RateLimitError``.
         method: ``recorded cases`` or ``test script``.
         cases: in detail.
+        generated: number of generated calls on which an answer was run that passed.
+        differs: the first of them on which it differs from the golden; no part of the outcome.
         form: of the answer: ``function`` or ``body``.
         kept: helpers and imports of the answer that were added.
         dropped: its other changes, which were not applied.
@@ -54,6 +57,8 @@ class CandidateResult(Record):
     reason: str
     method: str = ""
     cases: tuple[CaseScore, ...] = ()
+    generated: int = 0
+    differs: CallDifference | None = None
     form: str = ""
     kept: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
@@ -197,6 +202,7 @@ class Row:
         problems: implementations with a verdict.
         judged: candidates with a verdict.
         unjudged: name of a failure → number of candidates that could not be judged because of it.
+        differing: candidates that pass, and differ from the golden on a generated call.
         share: mean over problems of the share of samples that pass.
         low, high: its 95 % interval.
         pass_at: k → pass@k, up to the judged samples that every problem has.
@@ -213,6 +219,7 @@ class Row:
     crashed: int
     invalid: int
     unjudged: Mapping[str, int]
+    differing: int
     share: float
     low: float
     high: float
@@ -255,6 +262,7 @@ def _row(model: str, category: str, members: Sequence[CandidateResult]) -> Row:
         problems=len(samples),
         judged=sum(verdicts.values()),
         unjudged=dict(unjudged.most_common()),
+        differing=sum(result.differs is not None for result in members),
         **verdicts,
         **asdict(pass_rate(samples.values())),
         pass_at=pass_at(samples.values()),

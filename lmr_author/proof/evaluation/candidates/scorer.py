@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from lmr_author import __version__
@@ -18,6 +19,7 @@ from lmr_author.core import code, files, locks, resources
 from lmr_author.core.errors import LmrError, SandboxBuildError, SandboxError
 from lmr_author.core.task import Progress, Task, TaskInfo
 from lmr_author.core.task import recording as recorded
+from lmr_author.core.task.challenge import CallDifference
 from lmr_author.core.task.recording import Case
 from lmr_author.proof.evaluation.bench import Bench
 from lmr_author.proof.evaluation.candidates.fitting import FittedAnswer, Slot, fit
@@ -25,6 +27,7 @@ from lmr_author.proof.evaluation.candidates.hostile import Hiding, suspicions
 from lmr_author.proof.evaluation.candidates.predictions import Prediction
 from lmr_author.proof.evaluation.candidates.reply import Invalid
 from lmr_author.proof.evaluation.candidates.results import CandidateResult
+from lmr_author.proof.evaluation.exploring import calls_for_answers
 from lmr_author.proof.evaluation.judges import Judge, RecordingJudge, ScriptJudge
 from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.proof.targets import MaskedFunctions, masked_functions
@@ -98,6 +101,8 @@ class Scorer:
         self.bench = bench
         self.options = options
         self._others = others
+        self._lock = threading.RLock()
+        self._cost = 0.0
         self.judge: Judge
         if bench.recording is not None:
             self.judge = RecordingJudge(bench, bench.recording)
@@ -128,6 +133,7 @@ class Scorer:
             raise Unscorable(
                 f"its golden does not pass: {verdict.reason}", verdict.hint or "run `lmr-author evaluate`"
             )
+        self._cost = median(case.seconds for case in verdict.cases)
         if isinstance(self.judge, ScriptJudge):
             seconds = self.options.seconds + 5 * verdict.seconds + _GRACE_SECONDS
             self._limits = replace(self._limits, seconds=seconds)
@@ -169,7 +175,38 @@ class Scorer:
             if used:
                 outcome = Outcome.INVALID
                 reason = f"it passes a test that it could forge, and uses {', '.join(used[:5])}"
-        return replace(result, outcome=outcome, reason=reason, cases=verdict.cases, log=verdict.log[-_LOG:])
+        result = replace(result, outcome=outcome, reason=reason, cases=verdict.cases, log=verdict.log[-_LOG:])
+        return self._on_generated_calls(result, fitted, stop) if verdict.passed else result
+
+    def _on_generated_calls(
+        self, result: CandidateResult, fitted: FittedAnswer, stop: Stop
+    ) -> CandidateResult:
+        """Note the first generated call on which an answer that passes differs. Its verdict stands, whatever happens.
+
+        In a run of its own: what ends this one must not end that of the cases.
+        """
+        try:
+            with self._lock:
+                further = self._generated_calls
+            if further is None:
+                return result
+            cases = further.recording.cases
+            limits = replace(self.options.limits(cases), seconds=self._limits.seconds)
+            verdict = further.answer(fitted.data, fitted.line, limits, stop)
+        except SandboxError:
+            return result
+        differs = None
+        for case, score in zip(cases, verdict.cases, strict=False):
+            if score.outcome in (Outcome.FAILED, Outcome.CRASHED) and not verdict.cut_short:
+                differs = CallDifference(case.call, message=score.reason, made_of=case.made_of)
+                break
+        return replace(result, generated=len(cases), differs=differs)
+
+    @cached_property
+    def _generated_calls(self) -> RecordingJudge | None:
+        if not isinstance(self.judge, RecordingJudge):
+            return None
+        return calls_for_answers(self.judge, self._cost, self.bench.folder("generated"))
 
     def fit(self, prediction: Prediction) -> FittedAnswer:
         """Return a prediction in its place. Raises Invalid."""
