@@ -168,7 +168,7 @@ def test_a_reviewer_sees_named_sections_and_lines_that_no_case_reaches(
     strength = page.locator(".verdict .badge", has_text="96 of 100 mutants killed")
     assert strength.get_attribute("class") == "badge good", "the threshold of the gate is passed"
     first = page.locator("#first ~ ul .warn")
-    unreached = first.filter(has_text="No case reaches 1 line of the golden").get_by_role("link")
+    unreached = first.filter(has_text="no case reaches 1 line of the golden").get_by_role("link")
     assert unreached.get_attribute("href") == "#review-tests"
     assert page.locator(".warn").count() == first.count(), "nothing else is amber"
     for item in HUMAN:

@@ -53,8 +53,8 @@ def _remarks(reviewed: ReviewedTask, target: TargetUnderTest) -> Iterator[Weakne
         same = counted(score.indistinguishable, "mutant")
         text = f"{same} of {score.made} equal the golden on every generated call"
         yield Weakness(f"{name}{text}", gate_anchor(index, MUTANTS_DIE), "tests")
-    numeric = [part for part in target.compared if part.tolerance and not part.is_weak]
-    if numeric:
+    numeric = [part for part in target.compared if part.tolerance]
+    if numeric and not any(part.is_weak for part in target.compared):
         widest = max(numeric, key=lambda part: part.tolerance or (0.0, 0.0))
         text = f"the widest tolerance is {in_numbers(widest.tolerance)}, for {widest.named}"
         yield Weakness(f"{name}{text}", f"cases-{index}", "tests")
