@@ -87,6 +87,19 @@ def test_a_link_out_of_the_repository_and_a_huge_file_are_not_read(tmp_path: Pat
     assert read_citations(inside) == []
 
 
+def test_a_docstring_cites_the_paper_and_its_venue_or_number_has_the_year(tmp_path: Path) -> None:
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "layer.py").write_text(
+        'def layer(x):\n    """Apply the layer.\n\n    @inproceedings{a, title = "A Layer of Steps", author={Doe, Jane},\n'
+        "    booktitle={NeurIPS 2021}}\n    @misc{b, title={Of Other Steps}, eprint={1905.01234}, archivePrefix={arXiv}}\n"
+        '    """\n    return x\n'
+    )
+    first, second = read_citations(tmp_path)
+    assert (first.title, first.year, first.venue) == ("A Layer of Steps", 2021, "NeurIPS 2021")
+    assert first.source.startswith("model/layer.py")
+    assert (second.year, second.url) == (2019, "https://arxiv.org/abs/1905.01234")
+
+
 def test_of_several_citations_only_the_paper_s_own_counts() -> None:
     own = Citation("README.md, line 9", "Wins over ties: A study of pairs", ("Jane Doe",), 2019, "ACL")
     other = Citation("README.md, line 2", "Another paper about wins", ("Kim Li",), 2012, "EMNLP")

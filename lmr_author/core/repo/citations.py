@@ -1,7 +1,8 @@
-"""The works that a repository cites: BibTeX and links in its README and *.bib files, and CITATION.cff."""
+"""The works that a repository cites: BibTeX and links in its README and *.bib files, CITATION.cff, docstrings."""
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
 import re
@@ -10,11 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lmr_author.core import foreign
+from lmr_author.core import files, foreign
 from lmr_author.core.parsing import NotParsed, yaml_data
 from lmr_author.core.texts import printable
 
 MOST_FILES = 12
+MOST_MODULES = 1000
+"""Python files in which BibTeX is looked for."""
 MOST_BYTES = 1024 * 1024
 MOST_ENTRIES = 200
 MOST_CHARACTERS = 256 * 1024
@@ -32,6 +35,11 @@ _PUBLISHER = re.compile(
     re.I,
 )
 """The beginning of an address at which papers are published."""
+_IN_CODE = re.compile(
+    r"@(?:article|inproceedings|conference|misc|proceedings|techreport)\s*\{(?:(?!\"\"\"|''').){20,4000}",
+    re.IGNORECASE | re.DOTALL,
+)
+"""An entry in a docstring, up to the docstring's end."""
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>{},;]+")
 
 
@@ -57,7 +65,7 @@ class Citation:
 
 
 def read_citations(folder: Path) -> list[Citation]:
-    """Return the works cited at the top of a repository, those of CITATION.cff first."""
+    """Return the works cited at the top of a repository, those of CITATION.cff first; then those in docstrings."""
     root = os.path.realpath(folder)
     named = sorted(path for path in folder.iterdir() if _CITING_FILE.search(path.name))[:MOST_FILES]
     structured: list[Citation] = []
@@ -70,7 +78,15 @@ def read_citations(folder: Path) -> list[Citation]:
             structured += read_cff(text, name)
         else:
             entries += [*read_bibtex(text, name), *_read_links(text, name)]
-    return [*structured, *entries][:MOST_ENTRIES]
+    return [*structured, *entries, *_in_code(root)][:MOST_ENTRIES]
+
+
+def _in_code(root: str) -> Iterator[Citation]:
+    modules = (path for path in files.walk(Path(root)) if path.suffix == ".py")
+    for path in itertools.islice(modules, MOST_MODULES):
+        data = foreign.read_inside(root, path, MOST_BYTES) or b""
+        for match in _IN_CODE.finditer(data.decode("utf-8", "replace")):
+            yield from read_bibtex(match[0], printable(path.relative_to(root).as_posix()))
 
 
 def read_cff(text: str, name: str) -> list[Citation]:
@@ -147,15 +163,16 @@ def _of_bibtex(fields: Mapping[str, str], source: str, *, software: bool) -> Cit
     where = " ".join(plain.get(key, "") for key in ("journal", "volume", "note", "eprint", "howpublished"))
     eprint = plain.get("eprint", "")
     authors = re.split(r"\s+and\s+", plain.get("author", ""))
+    url, doi = plain.get("url", ""), plain.get("doi", "")
+    address = _address(url, doi, f"arXiv:{eprint} {where}" if eprint else where, "")
+    venue = "" if _PREPRINT.search(venue) else venue
     return Citation(
         source,
         plain.get("title", ""),
         tuple(_name(author) for author in authors if author.strip()),
-        _year(plain.get("year") or plain.get("date", "")),
-        "" if _PREPRINT.search(venue) else venue,
-        _address(
-            plain.get("url", ""), plain.get("doi", ""), f"arXiv:{eprint} {where}" if eprint else where, ""
-        ),
+        _year(plain.get("year") or plain.get("date", "")) or _year(venue) or _year_of_preprint(address),
+        venue,
+        address,
         software,
     )
 
@@ -169,6 +186,12 @@ def _name(person: str) -> str:
 def _year(text: str) -> int | None:
     match = re.search(r"\b(19[5-9]\d|20\d\d)\b", text)
     return int(match[1]) if match else None
+
+
+def _year_of_preprint(address: str) -> int | None:
+    """Return the year in which arXiv got a paper, by its number: the first two digits."""
+    number = _ARXIV.search(address)
+    return 2000 + int(number[1][:2]) if number else None
 
 
 def _address(url: str, doi: str, *texts: str) -> str:
