@@ -89,11 +89,12 @@ def test_a_link_out_of_the_repository_and_a_huge_file_are_not_read(tmp_path: Pat
 
 def test_a_docstring_cites_the_paper_and_its_venue_or_number_has_the_year(tmp_path: Path) -> None:
     (tmp_path / "model").mkdir()
-    (tmp_path / "model" / "layer.py").write_text(
-        'def layer(x):\n    """Apply the layer.\n\n    @inproceedings{a, title = "A Layer of Steps", author={Doe, Jane},\n'
-        "    booktitle={NeurIPS 2021}}\n    @misc{b, title={Of Other Steps}, eprint={1905.01234}, archivePrefix={arXiv}}\n"
-        '    """\n    return x\n'
+    entries = (
+        '@inproceedings{a, title = "A Layer of Steps", author={Doe, Jane}, booktitle={NeurIPS 2021}}\n'
+        "    @misc{b, title={Of Other Steps}, eprint={1905.01234}, archivePrefix={arXiv}}\n"
     )
+    text = f'def layer(x):\n    """Apply the layer.\n\n    {entries}    """\n    return x\n'
+    (tmp_path / "model" / "layer.py").write_text(text)
     first, second = read_citations(tmp_path)
     assert (first.title, first.year, first.venue) == ("A Layer of Steps", 2021, "NeurIPS 2021")
     assert first.source.startswith("model/layer.py")
