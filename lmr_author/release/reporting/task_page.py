@@ -94,6 +94,7 @@ class TaskPage:
 
     Attributes:
         next: the next command, without the path of the task.
+        stale: the task changed after its evaluation.
         index, following: addresses of the page of all tasks, and of the next task's; "" for none.
     """
 
@@ -119,6 +120,7 @@ class TaskPage:
     passages: tuple[PassageView, ...]
     weaknesses: tuple[Weakness, ...]
     difficulty: tuple[TargetDifficulty, ...]
+    stale: bool = False
     index: str = ""
     following: str = ""
 
@@ -160,6 +162,7 @@ def task_page(task: Task, say: Progress) -> TaskPage:
         passages=tuple(passages(contents, drawn)),
         weaknesses=weaknesses(reviewed, evidence),
         difficulty=status.difficulty,
+        stale=reviewed.evaluation == "stale",
     )
 
 

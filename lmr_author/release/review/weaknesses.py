@@ -11,8 +11,11 @@ from lmr_author.core.task.mutation import MutationScore
 from lmr_author.core.texts import counted
 from lmr_author.release.review import evidence_of_ledger
 from lmr_author.release.review.evidence import QuestionEvidence
+from lmr_author.release.review.review_status import proof_of
 from lmr_author.release.review.under_test import ReviewedTask, TargetUnderTest
 
+FIRST = {"no-leak": 0, "tests": 1, "instruction": 2}
+"""The questions whose doubts weigh most, in their order."""
 PASSAGES = "passages"
 """The id of the ledger on a task's page."""
 
@@ -32,14 +35,18 @@ class Weakness:
 
 
 def weaknesses(reviewed: ReviewedTask, evidence: Mapping[str, QuestionEvidence]) -> tuple[Weakness, ...]:
-    """Return why the evidence is weak, in the order of the questions, then what is worth knowing all the same."""
-    doubts = [
+    """Return why the evidence is weak, a leak first, then what is worth knowing all the same."""
+    found = [
         Weakness(doubt, f"review-{question}", question)
-        for question, shown in evidence.items()
-        for doubt in shown.doubts
+        for question in sorted(evidence, key=lambda question: FIRST.get(question, len(FIRST)))
+        for doubt in evidence[question].doubts
     ]
-    remarks = [remark for target in reviewed.targets for remark in _remarks(reviewed, target)]
-    return (*doubts, *remarks)
+    for target in reviewed.targets:
+        found += _remarks(reviewed, target)
+    evaluation = proof_of(reviewed.task)
+    if evaluation and evaluation.doubts:
+        found.append(Weakness(evaluation.doubts, "environment", "environment"))
+    return tuple(found)
 
 
 def _remarks(reviewed: ReviewedTask, target: TargetUnderTest) -> Iterator[Weakness]:
