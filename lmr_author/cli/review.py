@@ -197,7 +197,7 @@ def ask_answers(
         """Ask one item beside its evidence and store its answer; False to go back to the one before."""
         ui.say("")
         ui.say(f"{names.index(name) + 1} of {len(names)}: {name}", tone="bold")
-        answer = _ask(items[name], shown.get(name), address, first=name == names[0])
+        answer = _ask(items[name], shown.get(name), address, answers.get(name), first=name == names[0])
         if answer is None:
             return False
         answers[name] = answer
@@ -239,10 +239,15 @@ def _ask(
     question: ChecklistQuestion,
     evidence: QuestionEvidence | None,
     address: Callable[[str], str] | None,
+    before: Mapping[str, str] | None,
     *,
     first: bool,
 ) -> dict[str, str] | None:
-    """Ask one item; None to go back. A pass needs a reason where the evidence is weak, any other answer always."""
+    """Ask one item; None to go back. A pass needs a reason where the evidence is weak, any other answer always.
+
+    Args:
+        before: an earlier answer, whose reason can be changed.
+    """
     from lmr_author.cli.evidence import show_evidence
     from lmr_author.release.review.checklist import lacks_sentence
 
@@ -256,6 +261,9 @@ def _ask(
     if address:
         letters["o"] = "open page"
     given = {"answer": "", "comment": ""}
+    written = before["comment"] if before else ""
+    if before:
+        ui.say(_line("so far", before), indent=2, tone="dim")
 
     def ask() -> None:
         try:
@@ -269,9 +277,9 @@ def _ask(
 
     def ask_why() -> None:
         if given["answer"] in ("fail", "unsure"):
-            given["comment"] = ui.needed("Why?")
+            given["comment"] = ui.needed("Why?", written)
         elif given["answer"] == "pass" and evidence is not None and evidence.weak:
-            given["comment"] = ui.needed("The evidence is weak. Why does it pass?", check=lacks_sentence)
+            given["comment"] = ui.needed("The evidence is weak. Why does it pass?", written, lacks_sentence)
 
     ui.steps(ask, ask_why)
     return None if given["answer"] == "back" else given
@@ -318,7 +326,7 @@ def _show_weaknesses(found: Sequence[Weakness]) -> None:
 
 def _show_items(items: Iterable[ReviewItem]) -> None:
     for item in items:
-        text = f"{item.question} {item.evidence or item.comment}".rstrip()
+        text = f"{item.question} {item.comment or item.evidence}".rstrip()
         ui.say(text, f"{item.answer:<6}", _ANSWERS.get(item.answer, "yellow"), indent=2, hang=9)
 
 

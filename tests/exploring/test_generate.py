@@ -55,6 +55,24 @@ def test_a_dictionary_may_have_a_key_that_is_called_id() -> None:
     assert {"x": {"id": "a"}, "n": 2} in found
 
 
+def test_it_is_known_where_a_number_has_a_sign_that_no_other_has() -> None:
+    source = "def f(x, scale=2.0, shift=0.0):\n    return x * scale + shift\n"
+    calls = [{"x": numpy.array([0.5, 2.0]), "y": 3}, {"x": numpy.array([1.0, 4.0]), "y": 2}]
+    found = made(*calls, bold=True, most=600, source=source)
+    odd: dict[str, int] = dict.fromkeys(("x", "scale", "shift", "y"), 0)
+    for call, each in zip(values(found), found, strict=True):
+        signs = {
+            "x": bool(call["x"].size) and call["x"].min() <= 0,
+            "scale": call.get("scale", 2.0) <= 0,
+            "shift": call.get("shift", 0.0) < 0,
+            "y": call["y"] <= 0,
+        }
+        assert each.keeps_signs == (not any(signs.values())), call
+        for name, is_odd in signs.items():
+            odd[name] += is_odd
+    assert all(odd.values()), "bold calls try them all the same"
+
+
 def test_sizes_that_are_equal_in_every_call_stay_equal() -> None:
     calls = [{"x": list(range(size)), "y": list(range(size)), "n": size} for size in (2, 3, 5)]
     found = values(made(*calls))

@@ -73,7 +73,9 @@ def explore(
     if most < FEWEST:
         return []
     named = [(f"call {call.number}", replaying.load_document(call.folder, "inputs")) for call in calls]
-    generated = generate(named, golden.definition.function, bold=bool(rewrites))
+    generated = (
+        call for call in generate(named, golden.definition.function, bold=bool(rewrites)) if call.keeps_signs
+    )
     folder = golden.plan.recording.with_name("explored")
     written = [
         _written(golden, made, number, folder / str(number))

@@ -11,7 +11,7 @@ from typing import Any
 
 from lmr_author.core import code
 from lmr_author.proof.exploring.changes import another, change, resize
-from lmr_author.proof.exploring.inputs import Inputs, elements
+from lmr_author.proof.exploring.inputs import Inputs, Place, elements
 from lmr_author.proof.exploring.profile import Profile, size_of
 from lmr_author.runtime.probe.document import Document
 
@@ -43,11 +43,14 @@ class GeneratedCall:
     Attributes:
         made_of: what they were made of, in words: ``call 3 with margin of call 5``.
         is_within: nothing of them lies outside what the recorded calls have.
+        keeps_signs: no number is negative, or zero, where recorded ones and the default never are: a correct version
+            may refuse a scale of zero.
     """
 
     document: Document
     made_of: str
     is_within: bool
+    keeps_signs: bool
 
 
 def generate(
@@ -70,7 +73,7 @@ def generate(
         if found is not None and (is_within or bold) and (digest := found.digest) not in known:
             known.add(digest)
             fruitless = 0
-            yield GeneratedCall(found.document, found.made_of, is_within)
+            yield GeneratedCall(found.document, found.made_of, is_within, maker.keeps_signs(found))
         else:
             fruitless += 1
             if fruitless > MOST_FRUITLESS:
@@ -92,9 +95,20 @@ class _Maker:
         self._names = list(dict.fromkeys(itertools.chain.from_iterable(call.arguments for call in calls)))
         self._digests = [{name: call.argument_digest(name) for name in self._names} for call in calls]
         self._seen: dict[str, list[tuple[Inputs, Any]]] = {}
+        self._least = {name: float(value) for name, value in self._defaults.items() if _is_number(value)}
         for call in calls:
             for place in call.places():
                 self._seen.setdefault(place.path, []).append((call, place.node))
+                if (least := _least(call, place)) is not None:
+                    self._least[place.path] = min(least, self._least.get(place.path, least))
+
+    def keeps_signs(self, made: Inputs) -> bool:
+        """Tell whether no number of a call is below zero, or zero, where all that are known there lie above that."""
+        for place in made.places():
+            own, known = _least(made, place), self._least.get(place.path)
+            if own is not None and known is not None and (own < 0 <= known or own == 0 < known):
+                return False
+        return True
 
     def combined(self) -> Iterator[Inputs]:
         """Yield each recorded call with one argument of another, in random order, as far as they go together."""
@@ -189,6 +203,20 @@ class _Maker:
         place.put(another(place.node, (), self._named, self._rng))
         made.steps.append(f"{place.path}={place.node!r}")
         return True
+
+
+def _least(call: Inputs, place: Place) -> float | None:
+    """Return the smallest number at a place of a call; None where there is none."""
+    if _is_number(place.node):
+        return float(place.node)
+    values = call.array(place.node)
+    if values is None or not values.size or values.dtype.kind not in "iuf":
+        return None
+    return float(values.min())
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _take(made: Inputs, name: str, other: Inputs) -> bool:
