@@ -65,7 +65,7 @@ def test_golden_wrong_and_broken_answers(softplus: Task, mean: Task, tmp_path: P
     assert "AssertionError" in (scores["8-Mean/1"]["unit_test"].explanation or "")
     broken = scores["9-Third/1"]
     assert broken["unit_test"].value == "I"
-    assert (broken["unit_test"].explanation or "").startswith("invalid: the answer is not Python")
+    assert (broken["unit_test"].explanation or "").startswith("invalid: the answer has no Python code")
     assert (broken["judge"].value, broken["judge"].explanation) == ("unparsable", "I am still not sure.")
     about = scores["7-Softplus/1"]["judge"].metadata or {}
     assert (about["grader"], about["temperature"], about["asked"]) == ("grader", 0.0, 1)
