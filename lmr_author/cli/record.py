@@ -72,7 +72,7 @@ def record(
         Option(
             min=1,
             max=50,
-            help="Cases to keep, more where each helps; by default a few dozen if small and fast.",
+            help="Cases to keep, and more if each adds something; by default a few dozen if small and fast.",
         ),
     ] = None,
     *,

@@ -56,7 +56,7 @@ def review(
     output: FormatOption = Format.text,
     task: PlaceOption = None,
 ) -> int:
-    """Go through the checklist and sign off; the sign-off falls when the task changes."""
+    """Go through the checklist and sign off; a sign-off holds until the task changes."""
     from lmr_author.core.task import Task
 
     asking, task = ui.can_ask(), named_once(word, task)

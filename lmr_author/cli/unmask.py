@@ -38,7 +38,7 @@ def unmask(
     for name in result.targets:
         ui.say(name, "restored", "green")
     for name in result.also:
-        ui.say(f"{name}, which was masked along", "restored", "green")
+        ui.say(f"{name}, a look-alike", "restored", "green")
     mask.show_paths(result.put_back, "put back {}")
     for name in result.left_out:
         history = name.rpartition("/")[2] in HISTORY_FOLDERS

@@ -1,4 +1,4 @@
-"""Look-alikes are masked along with a target and restored with it; those that are refused."""
+"""Look-alikes are masked together with a target and restored with it; those that are refused."""
 
 from __future__ import annotations
 

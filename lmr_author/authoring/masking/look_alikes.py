@@ -91,7 +91,7 @@ def _goldens(task: Task, selection: Selection) -> Iterator[tuple[str, code.Funct
 
 
 def record(task: Task, along: Sequence[LookAlike]) -> None:
-    """Write down what is about to be masked along, before it is."""
+    """Write down which look-alikes are about to be masked, before they are."""
     entries = [*task.also_masked(), *(look_alike.record for look_alike in along)]
     unique = {(entry.path, entry.qualname, entry.nth): entry for entry in entries}
     task.save_also_masked(list(unique.values()))

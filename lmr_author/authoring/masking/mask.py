@@ -66,7 +66,7 @@ class MaskResult:
         moved: files taken out of the tree, relative to it.
         remarks: what the annotator should know.
         leaks: where the answer, or something like it, can still be read.
-        also: the look-alikes masked along.
+        also: look-alikes that are masked too.
     """
 
     implementations: tuple[Implementation, ...]

@@ -112,7 +112,7 @@ class _Masked:
     """What is masked in a task, or the part of it that is to be restored.
 
     Attributes:
-        along: functions masked along with a target.
+        along: functions masked together with a target.
     """
 
     info: TaskInfo
@@ -128,7 +128,7 @@ class _Masked:
     def names(self) -> dict[str, str]:
         """By node id: a remark."""
         names = {str(implementation.target): "" for implementation in self.implementations}
-        return names | {entry.node_id: f"masked along with {entry.target}" for entry in self.along}
+        return names | {entry.node_id: f"masked together with {entry.target}" for entry in self.along}
 
 
 def _choose(task: Task, masked: _Masked, target: str, here: Path, *, or_nothing: bool) -> _Masked:

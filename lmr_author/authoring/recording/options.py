@@ -22,7 +22,7 @@ class RecordOptions:
         command: command that calls the target, as typed; with `from_tests`, more words for pytest.
         from_tests: run the repository's own tests.
         examples: calls written out, as f(torch.randn(4)).
-        cases: cases to keep, more where each helps; null for a few dozen where calls are small and fast.
+        cases: cases to keep, and more if each adds something; null for a few dozen where calls are small and fast.
         seconds: time limit of the command.
         gradients: compare gradients, too; where the golden detaches, they are in any case.
         in_place: an implementation has to change the arguments that the golden changes, `.grad` of tensors included.

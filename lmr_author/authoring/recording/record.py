@@ -78,7 +78,7 @@ EFFECTS = {
         Hint("return something that can be stored, or mask a function that does"),
     ),
     EffectKind.ARGUMENTS: (
-        "arguments that the call changes by the way: {}",
+        "arguments that the call also changes: {}",
         Hint("{0} compares them", (_ARGUMENTS,)),
     ),
     EffectKind.GRADS: (

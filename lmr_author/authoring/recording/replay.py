@@ -115,7 +115,7 @@ def golden_runner(job: RecordJob, sandbox: Sandbox, recorded: RecordedRun, in_pl
     """Lay out a golden tree that the recorded run has not touched, and decide which changes count.
 
     Args:
-        in_place: implementations have to change what the golden changes by the way, too.
+        in_place: implementations have to change what the golden changes besides its result, too.
     """
     overlay = staging.golden_overlay(job.task, job.info)
     module = code.Module.parse(overlay[job.goal_file], job.goal_file)

@@ -1,4 +1,4 @@
-"""``info.json``: a task in LMR-Bench's published format (``schemas/info.schema.json``); look-alikes masked along."""
+"""``info.json``: a task in LMR-Bench's published format (``schemas/info.schema.json``); masked look-alikes."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ class Implementation:
 
 @dataclass(frozen=True)
 class AlsoMasked(Record):
-    """One look-alike that was masked along with a target: an entry of ``authoring/also-masked.json``.
+    """One look-alike that was masked together with a target: an entry of ``authoring/also-masked.json``.
 
     A second copy of the solution in the agent's tree gives it away, so ``mask --also`` empties it too. It is not part
     of the task: nobody has to implement it, and the golden runs without it.

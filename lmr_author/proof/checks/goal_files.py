@@ -120,7 +120,7 @@ class _GoalFile:
         return self.pairs[0].implementation if len(self.pairs) == 1 else None
 
     def targets(self, module: Module) -> list[Definition]:
-        """Return the functions of a file that any implementation masks, and look-alikes masked along."""
+        """Return the functions of a file that any implementation masks, and masked look-alikes."""
         masked: set[tuple[str, int | None]] = set(self.along)
         for files in self.pairs:
             # Without a number, every definition of the name is meant.

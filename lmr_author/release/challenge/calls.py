@@ -154,7 +154,7 @@ def find_driver(task: Task, info: TaskInfo, recording: Recording, folders: Seque
 
 
 def _compares_changes(recording: Recording) -> bool:
-    """Tell whether implementations have to change what the golden changes by the way, as somebody once answered."""
+    """Tell whether implementations have to change what the golden also changes, as somebody once answered."""
     reasons = {checker.get("reason") for case in recording.cases for checker in case.checkers.values()}
     return reasons.isdisjoint((checkers.BY_THE_WAY, checkers.WORKING_MEMORY))
 

@@ -62,7 +62,7 @@ class Place(NamedTuple):
 
 
 def golden_overlay(task: Task, info: TaskInfo, masked: Iterable[Place] = ()) -> dict[str, bytes]:
-    """Return every goal file as the golden has it, with the look-alikes that were masked along still masked.
+    """Return every goal file as the golden has it, with the look-alikes that were masked too still masked.
 
     A candidate does not have those, so the golden is run without them too.
 
