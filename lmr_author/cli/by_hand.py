@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -20,11 +21,6 @@ from lmr_author.core.texts import counted, shortened
 if TYPE_CHECKING:
     from lmr_author.core.task import Task
     from lmr_author.release.review.score import Candidate
-
-
-MOST_OF_PAPER = 1500
-"""Characters of a section of the paper that are shown."""
-BY_RULE = {"completely-correct": "equal to the golden", "logically-incorrect": "no implementation"}
 
 
 MOST_OF_PAPER = 1500
@@ -204,8 +200,8 @@ def _ask(candidate: Candidate, more: dict[str, str] | None = None, before: str =
         ui.say(f"your grade so far: {before}", indent=2)
     letters = {"".join(word[0] for word in name.split("-")): name for name in GRADES}
     while (chosen := ui.letter("How good is it?", {**letters, **(more or {})})) in GRADES:
-        if (reason := ui.needed("Why? (b goes back)")).lower() != "b":
-            return chosen, reason
+        with suppress(ui.Back), ui.going_back():
+            return chosen, ui.needed("Why?")
     return chosen, ""
 
 

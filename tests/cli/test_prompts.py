@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,10 +23,11 @@ from lmr_author.core.task.mutation import Survivor
 from lmr_author.core.task.state import State
 from lmr_author.proof.evaluation.mutants import Mutant
 from lmr_author.release.review.checklist import HUMAN, human_items
+from tests.keyboard import ESCAPE, typed
 from tests.pipeline import ADD, HINGE, recorded
 from tests.support import make_task
 
-ENTER, DOWN, CTRL_C, CLEAR, ESCAPE = "\r", "\x1b[B", "\x03", "\x15", "\x1b"
+ENTER, DOWN, CTRL_C, CLEAR = "\r", "\x1b[B", "\x03", "\x15"
 
 
 def test_text_is_stripped_and_may_be_left_at_its_default(keys: PipeInput) -> None:
@@ -53,17 +52,6 @@ def test_ctrl_c_is_an_interruption(keys: PipeInput) -> None:
         keys.send_text(CTRL_C)
         with pytest.raises(KeyboardInterrupt):
             question()
-
-
-def typed(keys: PipeInput, *strokes: str) -> None:
-    """Type one after the other, with pauses: Escape at once before a letter would be another key."""
-
-    def send() -> None:
-        for stroke in strokes:
-            time.sleep(0.4)
-            keys.send_text(stroke)
-
-    threading.Thread(target=send, daemon=True).start()
 
 
 def test_escape_leads_to_the_question_before(keys: PipeInput) -> None:

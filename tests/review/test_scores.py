@@ -23,6 +23,7 @@ from lmr_author.core.task.ledger import Ledger, LedgerEntry
 from lmr_author.release.review import score
 from tests import example as example_task
 from tests.cli.program import validate_with
+from tests.keyboard import ESCAPE, typed
 
 
 def by_hand(task: Task, *words: object) -> int:
@@ -232,7 +233,7 @@ def test_at_a_terminal_each_grade_is_stored_before_the_next_is_asked(
 def test_there_is_a_way_back(task: Task, predictions: Path, keys: PipeInput) -> None:
     """From the reason to the grade, and from an answer to the one before, which is graded anew."""
     left = [each for each in score.waiting([task], predictions, "ada", None) if not each.rule]
-    keys.send_text("li\rb\rlc\rclose\rb\rcc\rright after all\rlc\rnearly\r")
+    typed(keys, "li\r", ESCAPE, "lc\rclose\r", "b\r", "cc\rright after all\r", "lc\rnearly\r")
     assert ask_each(left, "ada") == 2
     stored = files.read_json(task.scores_folder / "ada.json")["scores"]
     assert {one["candidate"]: one["justification"] for one in stored} == {
