@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -16,7 +18,8 @@ MOST_CODE, MOST_PROSE, MOST_LINES, MOST_ROWS = 60, 2400, 14, 16
 """Lines of code, characters of a paper, facts, and rows of a table that one piece of evidence takes at most."""
 MOST_DIFFS = 8
 """Mutants shown one by one."""
-NARROWEST_CELL = 9
+NARROWEST_CELL, MOST_OF_CELL = 9, 4
+"""Columns of a cell, and its lines."""
 RUNNING = 60
 """Characters from which a line of a paper is running text, not the last of a paragraph."""
 _FORMULA = re.compile(r" [=≤≥] |\(\d{1,3}\)\s*$")
@@ -90,7 +93,7 @@ def _code(lines: Sequence[CodeLine]) -> None:
 
 
 def _table(rows: Sequence[Sequence[str]]) -> None:
-    """Print a table that fits the screen: cells are cut, and columns that do not fit are left out."""
+    """Print a table that fits the screen: cells are wrapped, and columns that do not fit are left out."""
     if not rows:
         return
     width = ui.console().width - 6
@@ -98,10 +101,15 @@ def _table(rows: Sequence[Sequence[str]]) -> None:
     most = max(1, (width - first) // (NARROWEST_CELL + 2))
     columns = [[row[column] for row in rows] for column in range(1, min(len(rows[0]), most + 1))]
     widths = _widths([max(map(len, column)) for column in columns], width - first - 2 * len(columns))
+    rooms = [max(1, first), *widths]
     for number, row in enumerate(rows[:MOST_ROWS]):
-        cells = [shortened(row[0], first).ljust(first)]
-        cells += [shortened(cell, room).ljust(room) for cell, room in zip(row[1:], widths, strict=False)]
-        ui.say("  ".join(cells).rstrip(), indent=4, tone="" if number else "bold", whole=True)
+        cells = [
+            textwrap.wrap(shortened(cell, MOST_OF_CELL * room), room) or [""]
+            for cell, room in zip(row, rooms, strict=False)
+        ]
+        for parts in itertools.zip_longest(*cells, fillvalue=""):
+            line = "  ".join(part.ljust(room) for part, room in zip(parts, rooms, strict=False))
+            ui.say(line.rstrip(), indent=4, tone="" if number else "bold", whole=True)
     _rest(len(rows) - MOST_ROWS, "row")
     _rest(len(rows[0]) - 1 - len(columns), "column")
 
