@@ -76,6 +76,7 @@ def _describe(definitions: dict[str, Any], classes: dict[str, type[Any]], *, by_
     """Add what no annotation says: texts, and that a document has every key of its class and no other."""
     for name, definition in definitions.items():
         if "properties" not in definition:
+            definition["description"] = " ".join(definition.get("description", "").split())
             continue
         record = classes[name]
         head, _, attributes = inspect.cleandoc(record.__doc__ or "").partition("\nAttributes:\n")
@@ -85,6 +86,9 @@ def _describe(definitions: dict[str, Any], classes: dict[str, type[Any]], *, by_
         if not by_hand:
             definition["required"] = [key for key in properties if key not in optional]
         definition["additionalProperties"] = False
+        for value in properties.values():
+            if value.get("default") == {}:  # which some versions of msgspec say, and others do not
+                del value["default"]
         for key, entry in _ENTRY.findall(attributes):
             if key in properties:
                 properties[key]["description"] = " ".join(entry.split())
