@@ -94,6 +94,8 @@ class MutantTally(Record):
     Attributes:
         line: in the golden's file.
         operator: name of the mutation operator.
+        made: how many were made.
+        killed: how many of them the test fails.
     """
 
     line: Count

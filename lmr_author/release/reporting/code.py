@@ -84,10 +84,10 @@ def _heat(mutants: Mapping[int, tuple[int, int]], number: int) -> Markup:
         return Markup("")
     killed, made = mutants.get(number, (0, 0))
     if not made:
-        return Markup('<span class="heat">     </span>')
+        return Markup('<span class="heat">     </span> ')
     kind = "cold" if killed == made else "hot"
     text = f"{killed}/{made}".rjust(5)
-    return Markup('<span class="heat {}" title="{} of {} mutants of this line killed">{}</span>').format(
+    return Markup('<span class="heat {}" title="{} of {} mutants of this line killed">{}</span> ').format(
         kind, killed, made, text
     )
 
