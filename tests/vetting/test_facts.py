@@ -8,7 +8,14 @@ import pytest
 
 from lmr_author.authoring.vetting.facts import best, conflicts, gather_facts
 from lmr_author.core.paper import Paper
-from lmr_author.core.repo.citations import Citation, plain_latex, read_bibtex, read_cff, read_citations
+from lmr_author.core.repo.citations import (
+    Citation,
+    every_citation,
+    plain_latex,
+    read_bibtex,
+    read_cff,
+    read_citations,
+)
 
 PAGE = "Wins over Ties: a Study\nof Pairs\nJane Doe\nAbstract. We count."
 
@@ -95,10 +102,11 @@ def test_a_docstring_cites_the_paper_and_its_venue_or_number_has_the_year(tmp_pa
     )
     text = f'def layer(x):\n    """Apply the layer.\n\n    {entries}    """\n    return x\n'
     (tmp_path / "model" / "layer.py").write_text(text)
-    first, second = read_citations(tmp_path)
+    first, second = every_citation(tmp_path)
     assert (first.title, first.year, first.venue) == ("A Layer of Steps", 2021, "NeurIPS 2021")
     assert first.source.startswith("model/layer.py")
     assert (second.year, second.url) == (2019, "https://arxiv.org/abs/1905.01234")
+    assert read_citations(tmp_path) == [], "what checks every task reads no code"
 
 
 def test_of_several_citations_only_the_paper_s_own_counts() -> None:

@@ -65,7 +65,7 @@ class Citation:
 
 
 def read_citations(folder: Path) -> list[Citation]:
-    """Return the works cited at the top of a repository, those of CITATION.cff first; then those in docstrings."""
+    """Return the works cited at the top of a repository, those of CITATION.cff first."""
     root = os.path.realpath(folder)
     named = sorted(path for path in folder.iterdir() if _CITING_FILE.search(path.name))[:MOST_FILES]
     structured: list[Citation] = []
@@ -78,7 +78,12 @@ def read_citations(folder: Path) -> list[Citation]:
             structured += read_cff(text, name)
         else:
             entries += [*read_bibtex(text, name), *_read_links(text, name)]
-    return [*structured, *entries, *_in_code(root)][:MOST_ENTRIES]
+    return [*structured, *entries][:MOST_ENTRIES]
+
+
+def every_citation(folder: Path) -> list[Citation]:
+    """Return the works cited at the top of a repository, then those in docstrings, which takes reading its code."""
+    return [*read_citations(folder), *_in_code(os.path.realpath(folder))][:MOST_ENTRIES]
 
 
 def _in_code(root: str) -> Iterator[Citation]:
