@@ -66,6 +66,20 @@ class ComparedPart:
         return f"{self.named} is compared with {in_numbers(self.tolerance)}, where {in_numbers(self.usual)} is usual"
 
 
+def how(kind: str, tolerance: Tolerance | None) -> str:
+    """Return in words how a part is compared."""
+    return "not compared" if kind == "ignore" else in_numbers(tolerance) or kind
+
+
+def how_each(checkers: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return in words how the parts of a case are compared, each way once."""
+    ways = []
+    for checker in checkers.values():
+        kind = str(checker.get("kind"))
+        ways.append(how(kind, _tolerance(checker) if kind == "allclose" else None))
+    return tuple(dict.fromkeys(ways))
+
+
 def in_numbers(tolerance: Tolerance | None) -> str:
     return f"rtol {tolerance[0]:.2g}, atol {tolerance[1]:.2g}" if tolerance else ""
 
@@ -101,7 +115,7 @@ def _of_case(folder: Path, name: str, checkers: Mapping[str, Mapping[str, Any]])
         kind, tolerance = str(checker.get("kind")), None
         reason = str(checker.get("reason") or "")
         if kind == "allclose":
-            tolerance = _number(checker.get("rtol")), _number(checker.get("atol"))
+            tolerance = _tolerance(checker)
         held = [usual[leaf] for leaf in usual if _holder(leaf, checkers) == path]
         loosest = (max(rtol for rtol, _ in held), max(atol for _, atol in held)) if held else None
         yield ComparedPart(
@@ -132,6 +146,10 @@ def _holder(path: str, checkers: Mapping[str, Any]) -> str:
 def checker_of(path: str, checkers: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
     """Return the checker of a part; an empty one where it is compared exactly."""
     return checkers.get(_holder(path, checkers), {})
+
+
+def _tolerance(checker: Mapping[str, Any]) -> Tolerance:
+    return _number(checker.get("rtol")), _number(checker.get("atol"))
 
 
 def _number(value: object) -> float:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TypeVar
 
 from lmr_author.core.errors import UsageError
 from lmr_author.core.texts import counted
@@ -25,6 +24,7 @@ from lmr_author.release.analysis.tables import (
     groups,
     measured,
     name_of,
+    parted,
     percent,
 )
 
@@ -32,7 +32,6 @@ USAGE = {"tokens_in": "tokens in", "tokens_out": "tokens out", "cost": "cost $",
 """Field of :class:`Usage` → column."""
 _DIGITS = {"cost": 4, "seconds": 1}
 _MONTH = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])")
-_Part = TypeVar("_Part", str, tuple[str, str])
 
 
 def pass_at_k(observations: Sequence[Observation], problems: Collection[Problem]) -> Table:
@@ -60,7 +59,7 @@ def by_category(
     observations: Sequence[Observation], problems: Collection[Problem], categories: Mapping[Problem, str]
 ) -> Table:
     """Return each system's accuracy by category."""
-    parts = _parted({problem: categories.get(problem) or "unknown" for problem in problems})
+    parts = parted({problem: categories.get(problem) or "unknown" for problem in problems})
     rows = []
     for group, answers in groups(observations).items():
         rows += [(*group, category, *measured(answers, own)) for category, own in parts.items()]
@@ -103,10 +102,10 @@ def by_year(
         for kind, known in dates.items():
             dated = {problem: known[problem] for problem in problems if known.get(problem)}
             sides = {problem: _side(date, cutoff) for problem, date in dated.items()}
-            years = _parted({problem: (date[:4], sides[problem]) for problem, date in dated.items()})
+            years = parted({problem: (date[:4], sides[problem]) for problem, date in dated.items()})
             for (year, side), own in years.items():
                 rows.append((*group, kind, year, side, *measured(answers, own)))
-            for side, own in _parted(sides).items() if cutoff else ():
+            for side, own in parted(sides).items() if cutoff else ():
                 rows.append((*group, kind, "all", side, *measured(answers, own)))
     note = "Before or after the end of the model's training data; a paper of that very year is within it."
     columns = (*GROUP, "date of", "year", "cutoff", *MEASURED)
@@ -120,14 +119,6 @@ def _side(date: str, cutoff: str) -> str:
     if cutoff.startswith(date):
         return "within"
     return "before" if date[: len(cutoff)] <= cutoff else "after"
-
-
-def _parted(names: Mapping[Problem, _Part]) -> dict[_Part, set[Problem]]:
-    """Return the problems of each name, by name."""
-    parts: dict[_Part, set[Problem]] = defaultdict(set)
-    for problem, name in names.items():
-        parts[name].add(problem)
-    return dict(sorted(parts.items()))
 
 
 def usage(observations: Sequence[Observation]) -> Table:

@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean
+from typing import TypeVar
 
 from lmr_author.proof.evaluation.candidates.intervals import pass_rate
 from lmr_author.release.analysis.grades import CC, GRADES, LI, UNPARSABLE
@@ -20,6 +21,7 @@ from lmr_author.release.review.score import BY_RULE
 Problem = tuple[str, int]
 Group = tuple[str, str, str, str]
 Cell = str | int | float | None
+_Part = TypeVar("_Part", str, tuple[str, str])
 
 GROUP = ("model", "agent", "setting", "input")
 """Columns that name a system: a model, and how it was asked."""
@@ -87,6 +89,14 @@ def counting(observations: Iterable[Observation], problems: Iterable[Problem]) -
     samples = samples_of(observations)
     unjudged = {observation.problem for observation in observations if observation.outcome == UNJUDGED}
     return {each: samples.get(each, []) for each in sorted(set(problems) - (unjudged - samples.keys()))}
+
+
+def parted(names: Mapping[Problem, _Part]) -> dict[_Part, set[Problem]]:
+    """Return the problems of each name, by name."""
+    parts: dict[_Part, set[Problem]] = defaultdict(set)
+    for problem, name in names.items():
+        parts[name].add(problem)
+    return dict(sorted(parts.items()))
 
 
 def measured(observations: Sequence[Observation], problems: Collection[Problem]) -> tuple[Cell, ...]:
@@ -180,9 +190,7 @@ def by_category(
     observations: Sequence[Observation], problems: Collection[Problem], categories: Mapping[Problem, str]
 ) -> Table:
     """Return the paper's Figure 2: problems by category, with the accuracy of all models together."""
-    members: dict[str, set[Problem]] = defaultdict(set)
-    for problem in problems:
-        members[categories.get(problem) or "unknown"].add(problem)
+    members = parted({problem: categories.get(problem) or "unknown" for problem in problems})
     rows = []
     for name, own in sorted(members.items(), key=lambda member: (-len(member[1]), member[0])):
         tested = [answer for answer in observations if answer.problem in own and answer.is_tested]

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
+from lmr_author.authoring.recording.compared import how_each
 from lmr_author.core import files
 from lmr_author.core.code import Definition, Module, first_line
 from lmr_author.core.errors import LmrError
@@ -40,7 +40,7 @@ from lmr_author.release.review.checklist import HUMAN, ChecklistQuestion, automa
 from lmr_author.release.review.evidence import QuestionEvidence
 from lmr_author.release.review.evidence_of_ledger import entries_of
 from lmr_author.release.review.evidence_of_questions import evidence_for
-from lmr_author.release.review.review_status import ACCEPTED, DISPUTED, REJECTED, WAITING, proof_of
+from lmr_author.release.review.review_status import ACCEPTED, DISPUTED, REJECTED, WAITING
 from lmr_author.release.review.under_test import ReviewedTask, TargetUnderTest, line_marks, read_task
 from lmr_author.release.review.weaknesses import Weakness, weaknesses
 
@@ -131,10 +131,9 @@ def task_page(task: Task, say: Progress) -> TaskPage:
     say(f"{task.name}: checking")
     report = checked([task]).tasks[0]
     status = status_with(task, report.findings)
-    evaluation = proof_of(task)
-    gates = evaluation.gates if evaluation else ()
     reviewed = read_task(task)
-    contents = reviewed.contents
+    contents, evaluation = reviewed.contents, reviewed.proof
+    gates = evaluation.gates if evaluation else ()
     say(f"{task.name}: drawing pages of the paper")
     implementations = tuple(_implementation(reviewed, under_test) for under_test in reviewed.targets)
     evidence = evidence_for(reviewed, report.findings)
@@ -259,16 +258,9 @@ def _code(
 
 
 def _case(folder: Path, case: Case) -> CaseView:
-    kinds = dict.fromkeys(_in_words(checker) for checker in case.checkers.values())
+    ways = how_each(case.checkers)
     try:
         path = files.inside(folder, case.name)
-        return CaseView(case, tuple(kinds), values.read(path, "inputs"), values.read(path, "expected"))
+        return CaseView(case, ways, values.read(path, "inputs"), values.read(path, "expected"))
     except LmrError as error:
-        return CaseView(case, tuple(kinds), Values((), error.message), Values((), error.message))
-
-
-def _in_words(checker: Mapping[str, Any]) -> str:
-    """Return a checker as its kind, or as its tolerance."""
-    if checker.get("kind") != "allclose":
-        return "not compared" if checker.get("kind") == "ignore" else str(checker.get("kind"))
-    return f"rtol {checker.get('rtol', 0):.2g}, atol {checker.get('atol', 0):.2g}"
+        return CaseView(case, ways, Values((), error.message), Values((), error.message))

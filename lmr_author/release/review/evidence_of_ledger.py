@@ -45,9 +45,12 @@ def _piece(target: TargetUnderTest, judged: JudgedEntry) -> Evidence:
     code: tuple[CodeLine, ...] = ()
     if golden and not judged.is_misplaced:
         code = tuple(CodeLine(number, golden.line_text(number).rstrip()) for number in entry.span)
-    page = f"page {entry.page}" if entry.page else ""
-    title = ", ".join(filter(None, (entry.where, page, place(entry))))
+    title = ", ".join(filter(None, (in_paper(entry), place(entry))))
     return Evidence(f"{entry.relation}: {title}", tuple(facts), code=code)
+
+
+def in_paper(entry: LedgerEntry) -> str:
+    return ", ".join(filter(None, (entry.where, f"page {entry.page}" if entry.page else "")))
 
 
 def place(entry: LedgerEntry) -> str:

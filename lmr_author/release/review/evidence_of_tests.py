@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from lmr_author.authoring.recording.compared import in_numbers
+from lmr_author.authoring.recording.compared import how, in_numbers
 from lmr_author.core.task.challenge import Acceptance
 from lmr_author.core.task.equivalents import EquivalentMutant
 from lmr_author.core.task.evaluation import GateDetail, GateStatus
@@ -86,13 +86,12 @@ def tolerances(target: TargetUnderTest) -> tuple[tuple[str, ...], ...]:
     """Return how each part of the outcomes is compared, weak ones first, as a table with a head; () for exactly."""
     rows = []
     for part in target.compared:
-        how = "not compared" if part.kind == "ignore" else in_numbers(part.tolerance) or part.kind
         reason = part.reason or "chosen by the annotator, no reason given"
         every = len(part.cases) == len(target.recording.cases) if target.recording else False
         rows.append(
             (
                 part.named,
-                how,
+                how(part.kind, part.tolerance),
                 in_numbers(part.usual) or "–",
                 reason,
                 "all" if every else listed(part.cases, 4),

@@ -24,6 +24,7 @@ from lmr_author.proof.evaluation.candidates.predictions import Key, Prediction
 from lmr_author.proof.evaluation.candidates.reply import Invalid
 from lmr_author.release.review.agreement import Agreement, agreement, majority
 from lmr_author.release.review.cited import cite, paper_pages
+from lmr_author.release.review.evidence_of_ledger import in_paper
 from lmr_author.runtime.replay.staging import read_golden
 
 BEST, *_, WORST = GRADES
@@ -241,8 +242,7 @@ def passages(candidate: Candidate) -> list[tuple[str, str]]:
     quoted = []
     for entry in ledger.load(task).entries:
         if entry.index == target.index and entry.quote:
-            place = ", ".join(filter(None, (entry.where, f"page {entry.page}" if entry.page else "")))
-            quoted.append((place or "the paper", f"“{entry.quote}”"))
+            quoted.append((in_paper(entry) or "the paper", f"“{entry.quote}”"))
     cited = cite(target.instruction, paper_pages(task, task.load()))
     return quoted or [(section.named, section.text) for section in cited.sections]
 

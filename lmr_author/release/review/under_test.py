@@ -11,7 +11,7 @@ from lmr_author.authoring.recording.compared import ComparedPart, compared_parts
 from lmr_author.authoring.suggesting.paper import FunctionWords
 from lmr_author.core import code
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import GateResult, Implementation, State, Task, challenge, equivalents
+from lmr_author.core.task import Evaluation, GateResult, Implementation, State, Task, challenge, equivalents
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.challenge import Challenge, Challenger
 from lmr_author.core.task.equivalents import EquivalentMutant
@@ -68,13 +68,14 @@ class TargetUnderTest:
 
 @dataclass(frozen=True)
 class ReviewedTask:
-    """A task under review; ``evaluation`` is ``"none"``, ``"stale"`` or ``"current"``."""
+    """A task under review; ``evaluation`` is ``"none"``, ``"stale"`` or ``"current"``, and ``proof`` its record."""
 
     task: Task
     contents: TaskContents
     pages: Mapping[int, str]
     targets: tuple[TargetUnderTest, ...]
     evaluation: str
+    proof: Evaluation | None
     challenge: Challenge | None
 
 
@@ -92,7 +93,7 @@ def read_task(task: Task) -> ReviewedTask:
         _read_target(task, contents, implementation, gates, pages, challenged)
         for implementation in contents.implementations
     )
-    return ReviewedTask(task, contents, pages, targets, state, challenged)
+    return ReviewedTask(task, contents, pages, targets, state, evaluation, challenged)
 
 
 def _read_target(

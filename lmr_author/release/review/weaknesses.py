@@ -11,7 +11,6 @@ from lmr_author.core.task.mutation import MutationScore
 from lmr_author.core.texts import counted
 from lmr_author.release.review import evidence_of_ledger
 from lmr_author.release.review.evidence import QuestionEvidence
-from lmr_author.release.review.review_status import proof_of
 from lmr_author.release.review.under_test import ReviewedTask, TargetUnderTest
 
 FIRST = {"no-leak": 0, "tests": 1, "instruction": 2}
@@ -43,9 +42,8 @@ def weaknesses(reviewed: ReviewedTask, evidence: Mapping[str, QuestionEvidence])
     ]
     for target in reviewed.targets:
         found += _remarks(reviewed, target)
-    evaluation = proof_of(reviewed.task)
-    if evaluation and evaluation.doubts:
-        found.append(Weakness(evaluation.doubts, "environment", "environment"))
+    if reviewed.proof and reviewed.proof.doubts:
+        found.append(Weakness(reviewed.proof.doubts, "environment", "environment"))
     return tuple(found)
 
 

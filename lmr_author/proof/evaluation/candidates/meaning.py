@@ -13,6 +13,7 @@ from lmr_author.core.code import (
     bindings,
     each,
     is_main_guard,
+    parameters,
     root_name,
     walk,
 )
@@ -111,14 +112,7 @@ def _names(arguments: ast.arguments) -> set[str]:
 
 def _defaults(arguments: ast.arguments) -> dict[str, ast.expr]:
     """Return the defaults of parameters by their names."""
-    plain = [*arguments.posonlyargs, *arguments.args]
-    pairs = [*zip(reversed(plain), reversed(arguments.defaults), strict=False)]
-    pairs += [
-        (name, value)
-        for name, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-        if value
-    ]
-    return {parameter.arg: value for parameter, value in pairs}
+    return {parameter.arg: value for parameter, value in parameters(arguments) if value}
 
 
 def require_not_bound_again(
