@@ -15,9 +15,8 @@ from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
 from lmr_author.core.texts import counted
 
 if TYPE_CHECKING:
-    from lmr_author.release.drafting.desk import State
+    from lmr_author.release.drafting.desk import Request, State
     from lmr_author.release.drafting.draft import Draft
-    from lmr_author.release.drafting.options import Request
     from lmr_author.runtime.environment.where import Where
 
 ENDINGS = {
@@ -56,8 +55,8 @@ def draft(
     output: FormatOption = Format.text,
 ) -> int:
     """Let a model write the recipe of a paper's task, until the task is sound or a limit is reached."""
+    from lmr_author.release.drafting.desk import Budget, DraftOptions
     from lmr_author.release.drafting.draft import draft as draft_all
-    from lmr_author.release.drafting.options import Budget, DraftOptions
 
     requests = _requests(paper, repo, commit, papers)
     stand_ins = taking_stand_ins(clone, stand_in)
@@ -79,7 +78,7 @@ def draft(
 
 
 def _requests(paper: str | None, repo: str | None, commit: str, papers: Path | None) -> Sequence[Request]:
-    from lmr_author.release.drafting.options import Request
+    from lmr_author.release.drafting.desk import Request
 
     if papers is None:
         if not paper or not repo:

@@ -12,7 +12,7 @@ from lmr_author.cli import ui
 from lmr_author.core.texts import counted, shortened
 
 if TYPE_CHECKING:
-    from lmr_author.release.review.evidence import CodeLine, Evidence, QuestionEvidence
+    from lmr_author.release.review.checklist import CodeLine, Evidence, QuestionEvidence
 
 MOST_CODE, MOST_PROSE, MOST_LINES, MOST_ROWS = 60, 2400, 14, 16
 """Lines of code, characters of a paper, facts, and rows of a table that one piece of evidence takes at most."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,23 +12,12 @@ from lmr_author.cli import ui
 from lmr_author.cli.options import CloneOption, Format, FormatOption, PaperOption, taking_stand_ins
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS
 from lmr_author.core.texts import Step, counted
+from lmr_author.release.recipes import Stage
 
 if TYPE_CHECKING:
     from lmr_author.release.recipes.make import MakeOptions, Row
     from lmr_author.release.recipes.recipe import Folder
     from lmr_author.runtime.environment.where import Where
-
-
-class Stage(StrEnum):
-    """A stage to stop after."""
-
-    source = "source"
-    environment = "environment"
-    mask = "mask"
-    record = "record"
-    validate = "validate"
-    evaluate = "evaluate"
-    answers = "answers"
 
 
 def make(
@@ -130,8 +118,7 @@ def _make(folders: Sequence[Folder], options: MakeOptions, jobs: int, scheduler:
 
 
 def _show(rows: Sequence[Row], *, as_json: bool, check: bool) -> None:
-    from lmr_author.release.recipes.facts import to_json
-    from lmr_author.release.recipes.results import HEADER, cells, hint, problem, summary
+    from lmr_author.release.recipes.results import HEADER, cells, hint, problem, summary, to_json
 
     counts = summary(rows)
     if as_json:

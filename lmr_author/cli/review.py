@@ -28,9 +28,8 @@ from lmr_author.core.texts import counted
 if TYPE_CHECKING:
     from lmr_author.core.task import Task
     from lmr_author.core.task.reviews import Review, ReviewItem
-    from lmr_author.release.review.checklist import ChecklistQuestion
-    from lmr_author.release.review.evidence import QuestionEvidence
-    from lmr_author.release.review.weaknesses import Weakness
+    from lmr_author.release.review.checklist import ChecklistQuestion, QuestionEvidence
+    from lmr_author.release.review.evidence_of_questions import Weakness
 
 Answers = dict[str, dict[str, str]]
 _ANSWERS = {"pass": "green", "fail": "bold red"}
@@ -140,10 +139,9 @@ def _one(task: Task, reviewer: str, checklist: Path | None, answers: Path | None
     from lmr_author.proof.validation.run import checked
     from lmr_author.release.review import review as reviewing
     from lmr_author.release.review.checklist import automatic_items
-    from lmr_author.release.review.evidence_of_questions import evidence_for
+    from lmr_author.release.review.evidence_of_questions import evidence_for, weaknesses
     from lmr_author.release.review.review_status import checklist_for
     from lmr_author.release.review.under_test import read_task
-    from lmr_author.release.review.weaknesses import weaknesses
 
     asked = checklist_for(task, checklist)
     if answers:

@@ -17,8 +17,8 @@ from lmr_author.cli.app import main
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.proof.evaluation.candidates.logs import run_of
 from lmr_author.release.analysis.analyze import analyze
+from lmr_author.release.analysis.inference import Properties, fit, properties, regression
 from lmr_author.release.analysis.observations import Observation, read
-from lmr_author.release.analysis.regression import Properties, fit, properties, regression
 from lmr_author.release.review.score import score, waiting
 from tests import example
 
@@ -182,20 +182,6 @@ def test_a_regression_finds_the_odds_ratio() -> None:
     assert fit(variables, success, ["one"] * 80) is None
 
 
-def test_answers_to_one_task_are_not_independent() -> None:
-    """Each answer four times in one cluster: no more is known than from one of them."""
-    variable = numpy.array([0] * 20 + [1] * 20, dtype=float)
-    success = numpy.array([1] * 5 + [0] * 15 + [1] * 15 + [0] * 5, dtype=float)
-    variables = numpy.column_stack([numpy.ones(40), variable])
-    names = [str(number) for number in range(40)]
-    once = fit(variables, success, names)
-    repeated = fit(numpy.tile(variables, (4, 1)), numpy.tile(success, 4), names * 4)
-    assert once is not None and repeated is not None
-    few = (40 / 39 * 159 / 158) / (40 / 39 * 39 / 38)
-    assert repeated.params == pytest.approx(once.params)
-    assert repeated.bse == pytest.approx(math.sqrt(few) * once.bse)
-
-
 def test_the_regression_has_dummies_for_model_and_setting() -> None:
     known, lines = {}, []
     for number in range(40):
@@ -263,10 +249,8 @@ def test_the_same_problems_in_two_files_are_two_samples(tmp_path: Path) -> None:
 
 
 def test_lines_without_numbers_are_samples(tmp_path: Path) -> None:
-    line = {"task": "1-A", "model": "m"}
-    found = read(
-        [write(tmp_path / "r.jsonl", [{**line, "outcome": one} for one in ("passed", "passed", "failed")])]
-    )
+    lines = [{"task": "1-A", "model": "m", "outcome": one} for one in ("passed", "passed", "failed")]
+    found = read([write(tmp_path / "r.jsonl", lines)])
     assert [(one.sample, one.outcome) for one in found.items] == [(1, "passed"), (2, "passed"), (3, "failed")]
 
 
@@ -276,7 +260,7 @@ def test_a_grade_for_one_of_two_runs_has_to_say_which(tmp_path: Path) -> None:
     write(grades, [answer("1-A", "m", judge="LI")])
     with pytest.raises(LmrError, match="there are 2 answers to 1-A #1 by m") as refused:
         read([grades, results])
-    assert refused.value.hint == 'say which, as in {"run": "one"}'
+    assert refused.value.hint == 'name its run, as in {"run": "one"}'
     write(grades, [answer("1-A", "m", judge="LI", run="two")])
     assert {one.run: dict(one.judges) for one in read([grades, results]).items} == {
         "one": {},
@@ -285,12 +269,6 @@ def test_a_grade_for_one_of_two_runs_has_to_say_which(tmp_path: Path) -> None:
     write(results, runs[:1])
     write(grades, [answer("1-A", "m", judge="LI")])
     assert [(one.outcome, one.judges) for one in read([grades, results]).items] == [("passed", {"": "LI"})]
-
-
-def test_two_agents_with_one_model_are_two_rows(tmp_path: Path) -> None:
-    lines = [answer("1-A", "m", agent=agent, outcome="passed", **AGENT) for agent in ("terminus", "react")]
-    out = analyze([write(tmp_path / "r.jsonl", lines)], tmp_path / "out").folder
-    assert [row["agent"] for row in table(out, "table2-results")] == ["react", "terminus"]
 
 
 def test_unjudged_answers_are_in_no_denominator_and_shown_apart(tmp_path: Path) -> None:

@@ -19,8 +19,8 @@ from lmr_author.proof.evaluation.candidates.predictions import Prediction
 from lmr_author.proof.evaluation.candidates.results import CandidateResult, summary
 from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.release.analysis.analyze import analyze
+from lmr_author.release.analysis.inference import comparisons, interval, p_value
 from lmr_author.release.analysis.observations import Observation, read
-from lmr_author.release.analysis.pairs import comparisons, interval, p_value
 from lmr_author.release.analysis.systems import by_category, by_year, pass_at_k, read_cutoffs, usage
 from lmr_author.release.analysis.tables import Table
 from tests.analysis.test_analyze import answer, table, write

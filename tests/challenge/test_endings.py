@@ -8,7 +8,7 @@ from lmr_author.cli.challenge import missing_in_words
 from lmr_author.core import code
 from lmr_author.core.task import Target
 from lmr_author.core.task.challenge import AnswerKind, Ending, Missing
-from lmr_author.release.challenge.missing import missing
+from lmr_author.release.challenge.target import missing
 from tests.challenge import made
 from tests.challenge.conftest import Challenged
 from tests.challenge.made import answer

@@ -90,7 +90,7 @@ def test_an_acceptance_is_kept(challenged: Challenged, tmp_path: Path, nothing_r
 @pytest.mark.parametrize(
     ("name", "reason", "message"),
     [
-        ("floor", "why not", "as it has to"),
+        ("floor", "why not", "as it should"),
         ("no-step", " ", "needs a reason"),
         ("nobody", "why not", "there is no answer 'nobody'"),
     ],
@@ -240,8 +240,8 @@ def test_status_page_review_and_export_know_of_it(challenged: Challenged, tmp_pa
     assert found is not None
     assert (found.text, found.status, found.fail, found.misreadings) == (summary, "open", 1, 6)
     page = task_page(task, quiet)
-    assert ("Challenge", summary, "bad") in page.verdict
-    shown = [line for one in page.evidence["tests"].pieces for line in one.lines]
+    assert ("Challenge", summary, "bad") in page["verdict"]
+    shown = [line for one in page["evidence"]["tests"].pieces for line in one.lines]
     assert all(any(f" {name} " in line for line in shown) for name in ("floor", "loop"))
     tests = evidence_of(task, ())["tests"]
     assert any("negative-step is equal on every recorded call" in doubt for doubt in tests.doubts)

@@ -211,10 +211,10 @@ def test_what_ran_is_a_round_and_rounds_are_limited(place: Path) -> None:
 def test_what_a_model_may_not_do_is_answered_and_not_done(place: Path) -> None:
     (place / "secret.txt").write_text("secret words")
     misuse: list[tuple[tuple[str, Any], str]] = [
-        (write("../../../../secret.txt", "x"), "no file that you may write"),
-        (write("drafted.json", "{}"), "no file that you may write"),
-        (write("accepted.json", "{}"), "no file that you may write"),
-        (write("equivalent-mutants.json", "{}"), "no file that you may write"),
+        (write("../../../../secret.txt", "x"), "not a file that you may write"),
+        (write("drafted.json", "{}"), "not a file that you may write"),
+        (write("accepted.json", "{}"), "not a file that you may write"),
+        (write("equivalent-mutants.json", "{}"), "not a file that you may write"),
         (write("data/../../state.json", "{}"), "does not stay inside"),
         (("read_file", {"path": "../../../../secret.txt"}), "does not stay inside"),
         (("read_file", {"path": "/etc/passwd"}), "does not stay inside"),

@@ -139,7 +139,10 @@ def test_harbors_publisher_is_chosen(example: Task) -> None:
     assert config["task"]["authors"] == [{"name": 'Ada "A" L.'}, {"name": "Bo"}]
     for option in ("--organization", "--name"):
         command = ("export", example.root, "--to", "harbor", "--out", "other", option, "a/b")
-        assert f"{option} 'a/b' is no name for Harbor" in refuse(2, *command, cwd=example.root.parent)[0]
+        assert (
+            f"{option} 'a/b' is not a valid name for Harbor"
+            in refuse(2, *command, cwd=example.root.parent)[0]
+        )
 
 
 def test_each_dockerfile_keeps_its_own_base_image(example: Task, tmp_path: Path) -> None:

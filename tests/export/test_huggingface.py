@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from lmr_author.core.repo.citations import month_of_preprint
 from lmr_author.core.task import Task
-from lmr_author.release.export.huggingface import _month
 from tests.cli.program import succeed
 from tests.review.reviewing import said
 from tests.support import make_task
@@ -151,7 +151,7 @@ def test_a_leaderboard_is_of_the_split_and_table_that_there_are(dataset: Path) -
      ("2313.00001", None)],
 )  # fmt: skip
 def test_an_arxiv_identifier_dates_a_paper(arxiv_id: str, month: str | None) -> None:
-    assert _month(arxiv_id) == month
+    assert month_of_preprint(arxiv_id) == month
 
 
 def test_version_citation_and_licences_are_in_card_and_croissant(dataset: Path) -> None:

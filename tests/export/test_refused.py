@@ -68,7 +68,7 @@ def test_places_that_cannot_be_written_to(example: Task, tmp_path: Path) -> None
     (tmp_path / "full" / "file").write_text("mine")
     assert "full is not empty" in refuse(EXPECTED, *_agent(example.root, "full"), cwd=tmp_path)[0]
     assert "file is not a folder" in refuse(USAGE, *_agent(example.root, "full/file"), cwd=tmp_path)[0]
-    assert "lies inside the task" in refuse(USAGE, *_agent(".", "bundles"), cwd=example.root)[0]
+    assert "is inside the task" in refuse(USAGE, *_agent(".", "bundles"), cwd=example.root)[0]
     refuse(EXPECTED, *_agent(example.root, "full/file/below"), "--unreviewed", cwd=tmp_path)
 
 

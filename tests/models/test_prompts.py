@@ -19,8 +19,8 @@ PAPER, INSTRUCTION, GOAL = "Text of page 1", "Implement softplus.", "class Mean:
 CONTEXT, SIGNATURE, GOLDEN = "from scores.smooth import", "def softplus(x, beta=1.0)", "log1p"
 
 
-def prompt(task: Task, given: str, tokens: int = 10_000) -> prompts.Prompt:
-    """The prompt of the task's only function."""
+def prompt(task: Task, given: str, tokens: int = 10_000) -> tuple[str, str]:
+    """The prompt of the task's only function, and a remark on pages that were cut."""
     info = task.load()
     return prompts.prompting(task, info, info.implementations[0], ModelInput.parse(given), tokens)
 
@@ -37,7 +37,7 @@ def prompt(task: Task, given: str, tokens: int = 10_000) -> prompts.Prompt:
     ],
 )
 def test_each_input_shows_its_part(softplus: Task, given: str, shown: list[str], hidden: list[str]) -> None:
-    text = prompt(softplus, given).text
+    text = prompt(softplus, given)[0]
     assert [part for part in shown if part not in text] == []
     assert [part for part in [*hidden, GOLDEN] if part in text] == []
 
@@ -48,7 +48,7 @@ def test_a_model_and_an_agent_are_told_the_versions(softplus: Task) -> None:
 
     def texts(base_image: str = "") -> list[str]:
         agent = prompts.agent(softplus, info, info.implementations[0], repository, base_image)
-        return [prompt(softplus, "repository").text, agent]
+        return [prompt(softplus, "repository")[0], agent]
 
     softplus.dockerfile.write_text("FROM debian:12\n")
     softplus.lock.write_text("# nothing\n")
@@ -70,17 +70,17 @@ def test_an_input_has_one_name_however_it_is_written() -> None:
 
 
 def test_all_python_files_are_shown_and_never_the_test(softplus: Task) -> None:
-    text = prompt(softplus, "whole").text
+    text = prompt(softplus, "whole")[0]
     assert "# File: use.py" in text and "# File: scores/__init__.py" in text
     assert "cases.json" not in text and "unit_test" not in text
 
 
 def test_the_last_pages_are_cut_to_fit(softplus: Task) -> None:
-    assert prompt(softplus, "repository").cut == ""
-    short = prompt(softplus, "repository", tokens=900)
-    assert short.cut == "Pages 3 to 5 of 5 are cut to fit 900 tokens" and short.cut in short.text
-    assert "page 2" in short.text and "page 3" not in short.text
-    assert len(short.text) <= 900 * prompts.CHARACTERS
+    assert prompt(softplus, "repository")[1] == ""
+    short, cut = prompt(softplus, "repository", tokens=900)
+    assert cut == "Pages 3 to 5 of 5 are cut to fit 900 tokens" and cut in short
+    assert "page 2" in short and "page 3" not in short
+    assert len(short) <= 900 * prompts.CHARACTERS
 
 
 def test_the_judge_sees_function_beside_function(mean: Task) -> None:

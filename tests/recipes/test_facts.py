@@ -12,7 +12,7 @@ import pytest
 from lmr_author.cli.make import Stage
 from lmr_author.core.errors import Hint, Setting
 from lmr_author.release.recipes import fields
-from lmr_author.release.recipes.made import STAGES
+from lmr_author.release.recipes import STAGES
 from lmr_author.release.recipes.recipe import read
 from tests.cli.program import lmr_forked
 from tests.recipes.recipes import REWRITTEN, change, write_recipe

@@ -10,7 +10,8 @@ import pytest
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import ledger
 from lmr_author.release.recipes import made, stages
-from lmr_author.release.recipes.made import STAGES, Made
+from lmr_author.release.recipes import STAGES
+from lmr_author.release.recipes.made import Made
 from lmr_author.release.recipes.recipe import read
 from lmr_author.release.recipes.stages import Build
 from tests.cli.program import succeed

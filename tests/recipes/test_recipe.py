@@ -12,7 +12,7 @@ import yaml
 from lmr_author.core import resources
 from lmr_author.core.errors import LmrError
 from lmr_author.release.recipes import made
-from lmr_author.release.recipes.made import STAGES
+from lmr_author.release.recipes import STAGES
 from lmr_author.release.recipes.recipe import find, read, require_distinct
 from tests.recipes.recipes import change, write_recipe
 
@@ -65,7 +65,7 @@ WRONG: dict[str, tuple[Callable[[Any], object], str, str]] = {
     "two ways to record": (
         lambda data: data["targets"][0]["record"].update(examples=["clamp(1)"]),
         "targets[0].record",
-        "how the target is called",
+        "how to call the target",
     ),
     "missing paper": (lambda data: data["paper"].update(source="other.pdf"), "paper.source", "other.pdf"),
     "a patch of one's own code": (
@@ -108,7 +108,7 @@ def test_every_recipe_of_a_published_paper_can_be_read() -> None:
 
 def test_two_recipes_with_one_number_are_refused(folder: Path) -> None:
     other = write_recipe(folder.parent / "other")
-    with pytest.raises(LmrError, match="id: 1 is that of"):
+    with pytest.raises(LmrError, match="id: 1 is also the id of"):
         require_distinct([read(folder), read(other)])
 
 

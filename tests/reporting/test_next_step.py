@@ -47,7 +47,7 @@ def evaluated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Task:
 def test_an_interpreter_is_named_by_its_path_or_not_at_all(evaluated: Task) -> None:
     found = status_with(evaluated, ())
     assert found.next == f"lmr-author evaluate {evaluated.root}"
-    assert "add --python: the last one was venv-c13867de" in found.note
+    assert "add --python: the last run used venv-c13867de" in found.note
     evaluation.remember_interpreter("venv-c13867de", Path(sys.executable))
     found = status_with(evaluated, ())
     assert found.next == f"lmr-author evaluate --python {sys.executable} {evaluated.root}"

@@ -23,7 +23,7 @@ def drafted(task: Task) -> Task:
 
 def test_reviewers_see_who_drafted_what(drafted: Task) -> None:
     evidence = evidence_of(drafted, ())["core"]
-    assert "a model drafted it, and nothing is confirmed yet" in evidence.doubts
+    assert "a model drafted it, and nobody has confirmed it yet" in evidence.doubts
     assert f"{MODEL} wrote on 2026-11-29: target, instruction" in str(evidence.pieces)
 
 

@@ -16,9 +16,8 @@ from lmr_author.cli.app import main
 from lmr_author.cli.beside import show_beside
 from lmr_author.cli.by_hand import ask_each
 from lmr_author.core import files
-from lmr_author.core.code import Module, find
 from lmr_author.core.errors import UsageError
-from lmr_author.core.task import Target, Task, ledger
+from lmr_author.core.task import Task, ledger
 from lmr_author.core.task.ledger import Ledger, LedgerEntry
 from lmr_author.release.review import score
 from tests import example as example_task
@@ -295,13 +294,6 @@ def test_the_papers_words_are_shown(task: Task, predictions: Path) -> None:
     )
     ledger.save(task, Ledger(entries=(entry, replace(entry, index=2))))
     assert score.passages(one) == [("equation (1), page 2", "“The loss of a pair”")]
-
-
-def test_a_method_is_shown_beside_its_golden_without_indentation(tmp_path: Path) -> None:
-    text = "class Loss:\n    def forward(self, x):\n        return x\n"
-    module = Module.parse(text.encode(), "a.py")
-    found = find(module, Target("a.py", "Loss.forward"))
-    assert score._unindented(module, found) == "def forward(self, x):\n    return x"
 
 
 @pytest.mark.parametrize("damaged", ["{", '{"reviewer": "a", "scores": [{"score": "?"}]}'])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lmr_author.cli.evidence import MOST_CODE, MOST_DIFFS, MOST_LINES, MOST_PROSE, show_evidence
-from lmr_author.release.review.cited import cite, named_sections
-from lmr_author.release.review.evidence import CodeLine, Evidence, QuestionEvidence
+from lmr_author.release.review.checklist import CodeLine, Evidence, QuestionEvidence
+from lmr_author.release.review.instruction import cite
 
 PAGES = {
     1: "A title\n1 Introduction\nWe rank.\n2 Method\nThe whole.\n2.1 Loss\nThe loss is\nL = a + b    (1)",
@@ -62,17 +62,3 @@ def test_named_sections_come_with_their_subsections() -> None:
     assert [(label, home.number) for label, home in cited.elsewhere] == [("equation (2)", "2.2")]
     assert not cite("Implement section 2.", {1: "no heading at all"}).readable
     assert cite("Implement equation (2).", PAGES).pages == (2,) and cite("Implement it.", PAGES).pages == ()
-
-
-@pytest.mark.parametrize(
-    ("text", "numbers"),
-    [
-        ("sections 2 to 4", ("2", "3", "4")),
-        ("§3.1 and §4", ("3.1", "4")),
-        ("Sections 3–5, section 2.2.", ("3", "4", "5", "2.2")),
-        ("sec. 3, 5 and 7.1", ("3", "5", "7.1")),
-        ("the section on losses, 50 steps", ()),
-    ],
-)
-def test_sections_are_named_in_many_ways(text: str, numbers: tuple[str, ...]) -> None:
-    assert named_sections(text) == numbers

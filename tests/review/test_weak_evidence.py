@@ -12,8 +12,7 @@ from lmr_author.cli.review import ask_answers
 from lmr_author.core.errors import UsageError
 from lmr_author.core.task import Task
 from lmr_author.release.review import review as reviewing
-from lmr_author.release.review.checklist import HUMAN
-from lmr_author.release.review.evidence import Evidence, QuestionEvidence
+from lmr_author.release.review.checklist import HUMAN, Evidence, QuestionEvidence
 from tests.review.reviewing import PASS, run, said
 
 ENTER = "\r"

@@ -29,6 +29,7 @@ That of characters is of BibTeX: text that only looks like it takes the parser h
 _CITING_FILE = re.compile(r"^(readme|citation|citing)(\.(md|rst|txt|bib|tex|cff))?$|\.bib$", re.I)
 _PREPRINT = re.compile(r"\barxiv\b|\bcorr\b|preprint", re.I)
 _ARXIV = re.compile(r"(?:arxiv[:./ ]*(?:org/)?(?:abs/|pdf/)?\s*)(\d{4}\.\d{4,5})", re.I)
+_ARXIV_MONTH = re.compile(r"(?:^|/)(\d\d)(0[1-9]|1[0-2])(?:\.\d{4,5}|\d{3})(?:v\d+)?$")
 _LINK = re.compile(r"\[([^\[\]]{10,300})\]\((https?://[^\s()<>]{5,200})\)")
 _PUBLISHER = re.compile(
     r"//(?:www\.)?(?:arxiv\.org/(?:abs|pdf)|openreview\.net|aclanthology\.org|doi\.org|proceedings\.|papers\.)",
@@ -194,9 +195,18 @@ def _year(text: str) -> int | None:
 
 
 def _year_of_preprint(address: str) -> int | None:
-    """Return the year in which arXiv got a paper, by its number: the first two digits."""
     number = _ARXIV.search(address)
-    return 2000 + int(number[1][:2]) if number else None
+    month = month_of_preprint(number[1]) if number else None
+    return int(month[:4]) if month else None
+
+
+def month_of_preprint(arxiv_id: str) -> str | None:
+    """Return the month of a preprint's first version: ``2305.18290v2`` and ``cs/0112017`` begin with it."""
+    match = _ARXIV_MONTH.search(arxiv_id)
+    if match is None:
+        return None
+    year, month = int(match[1]), match[2]
+    return f"{1900 + year if year > 90 else 2000 + year}-{month}"
 
 
 def _address(url: str, doi: str, *texts: str) -> str:

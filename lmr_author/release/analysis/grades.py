@@ -60,7 +60,7 @@ def grade_of(value: object, *, numbered: bool = False, alone: bool = False) -> s
 
     Args:
         numbered: the numbers of the paper's categories are grades, too.
-        alone: nothing follows, but for the same grade in other words.
+        alone: nothing follows but the same grade in other words.
     """
     text = unicodedata.normalize("NFKC", str(value))
     names = {grade: f"{name}|{_NUMBERS[grade]}" if numbered else name for grade, name in _NAMES.items()}
@@ -77,9 +77,9 @@ def grade_of(value: object, *, numbered: bool = False, alone: bool = False) -> s
 
 
 def read_grade(reply: str) -> str:
-    """Return CC, LC or LI as a judge's reply says it; "" where it has no grade, or only names the choices.
+    """Return the grade in a judge's reply; "" if it has none, or only lists the choices.
 
-    The last place that says it counts. A quoted one (a comment of the answer, say) counts only where no other does.
+    The last grade counts. A quoted one (in a comment of the answer, say) counts only if there is no other.
     """
     text = unicodedata.normalize("NFKC", reply[-MOST:]).rpartition("</think>")[2]
     outside = _FENCE.sub("", text)
@@ -94,7 +94,7 @@ def read_grade(reply: str) -> str:
 
 
 def _of_object(text: str) -> Iterator[str]:
-    """Yield the grades in the JSON object that a text is or contains; "" for one that is none."""
+    """Yield the grades in the JSON object that a text is or contains; "" for a member that is no grade."""
     start, end = text.find("{"), text.rfind("}") + 1
     try:
         # Models write line ends in strings, and a comma after the last member.
@@ -111,7 +111,7 @@ def _of_object(text: str) -> Iterator[str]:
 
 
 def _of_lines(text: str, pattern: re.Pattern[str]) -> list[str]:
-    """Return the grades of lines such as ``**Grade**: CC``, without three in a row that are the choices."""
+    """Return the grades of lines such as ``**Grade**: CC``, except three in a row that list the choices."""
     found = []
     lines = [*filter(str.strip, text.splitlines()), ""]
     for line, following in pairwise(lines):
@@ -137,7 +137,7 @@ def _of_sentences(text: str) -> list[str]:
 
 
 def _of_ends(text: str) -> list[str]:
-    """Return the grade that is the whole first or last line, unless they are two."""
+    """Return the grade that is the whole first or last line, unless the two differ."""
     lines = [_IT_IS.sub("", line.strip()) for line in text.splitlines() if line.strip()]
     grades = {grade_of(line, alone=True) for line in (*lines[:1], *lines[-1:])} - {""}
     return list(grades) if len(grades) == 1 else []

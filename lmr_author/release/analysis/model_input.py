@@ -19,18 +19,14 @@ NAMED = {
 
 @dataclass(frozen=True)
 class ModelInput:
-    """Parts that a model is given, beside the function's signature.
-
-    Attributes:
-        name: as it stands in results: the paper's name where it has one, else the parts, joined by "+".
-    """
+    """Parts that a model is given besides the signature; ``name`` is the paper's, else the parts joined by "+"."""
 
     name: str
     parts: frozenset[str]
 
     @classmethod
     def parse(cls, text: str) -> ModelInput:
-        """Read ``repository`` or ``goal+context``, in any order. Raises UsageError for what is no input."""
+        """Read ``repository`` or ``goal+context``, in any order. Raises UsageError for an unknown input."""
         parts = frozenset(NAMED.get(text, text.split("+")))
         unknown = sorted(parts - set(PARTS))
         if unknown:
@@ -52,7 +48,7 @@ class ModelInput:
 
     @property
     def has_tree(self) -> bool:
-        """True where more of the repository is given than the goal file."""
+        """True if the model sees more of the repository than the goal file."""
         return bool(self.parts & {"context", "whole"})
 
     def __contains__(self, part: str) -> bool:

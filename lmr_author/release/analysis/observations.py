@@ -36,7 +36,7 @@ UNJUDGED = Outcome.UNJUDGED.value
 
 @dataclass(frozen=True)
 class Usage:
-    """What an answer took: tokens, US dollars, seconds; None where it is not known."""
+    """Tokens, US dollars and seconds that an answer took; None if unknown."""
 
     tokens_in: int | None = None
     tokens_out: int | None = None
@@ -46,24 +46,9 @@ class Usage:
 
 @dataclass(frozen=True)
 class Observation:
-    """One answer of a model.
+    """One answer of a model: the fields of a line, which docs/analysis.md describes.
 
-    Attributes:
-        task, index: the implementation.
-        model, agent: the model, and the agent that worked for it; "" without one.
-        run, sample: the run that the answer is from, and its number there, from 1.
-        category: the implementation's category.
-        setting: ``prompting`` or ``agent``; "" when not given.
-        input: what the model was given, as :class:`~.model_input.ModelInput` names it; "" when unknown.
-        outcome: outcome of the unit test as in ``results.jsonl``; "" without one.
-        error: name of the failure because of which the outcome is ``unjudged``.
-        judges: grades by the name of the model that judges, "" where that is not known: CC, LC, LI, or "unparsable".
-        grades: people's grades, by person.
-        error_class: class of the error that a person assigned.
-        actions: number of an agent's actions by kind (edit, finish, message, read, run).
-        golden_share: share of the golden that the answer repeats word for word, 0 to 1; None when not measured.
-        usage: what it took to make the answer.
-        source: path of the file that it is from.
+    ``judges`` and ``grades`` have the grades by model and by person, ``source`` is the path of the answer's file.
     """
 
     task: str
@@ -104,12 +89,7 @@ class Observation:
 
 @dataclass(frozen=True)
 class Observations:
-    """All observations.
-
-    Attributes:
-        repeated: number of lines that repeated the record of the same run and sample.
-        cut: places of last lines that were cut off, and are left out.
-    """
+    """All observations; ``repeated`` counts repeated lines, ``cut`` names truncated last lines, which are skipped."""
 
     items: tuple[Observation, ...]
     repeated: int
@@ -117,13 +97,9 @@ class Observations:
 
 
 def read(paths: Iterable[Path], scales: Mapping[str, int] | None = None) -> Observations:
-    """Read and merge JSONL files and logs; a folder stands for those below it, or is LMR-Bench's published results.
+    """Read and merge JSONL files and logs, in folders too; a folder may hold LMR-Bench's published results.
 
-    Args:
-        scales: number of the lowest grade of annotators in published results, where it is not 1.
-
-    Raises UsageError: no such file; LmrError: a line that is not as described, an unknown grade, or two
-    values for one field of the same answer.
+    Raises UsageError: no such file; LmrError: an invalid line, an unknown grade, or contradicting values.
     """
     answers, remarks, cut = _AnswerTable(), list[tuple[str, Observation]](), list[str]()
     for path in {each.resolve(): each for each in _files(paths)}.values():
@@ -141,7 +117,7 @@ def read(paths: Iterable[Path], scales: Mapping[str, int] | None = None) -> Obse
 
 
 class _AnswerTable:
-    """Answers by their identity, and those of all runs by all of it but the run."""
+    """Answers by their identity, and the runs of each answer."""
 
     def __init__(self) -> None:
         self.merged: dict[Key, Observation] = {}
@@ -149,7 +125,7 @@ class _AnswerTable:
         self._runs: dict[Key, dict[str, None]] = defaultdict(dict)
 
     def add(self, where: str, new: Observation) -> None:
-        """Merge an observation with an earlier one of the same answer. Raises LmrError where they contradict."""
+        """Merge an observation with an earlier one of the same answer. Raises LmrError if they contradict."""
         old = self.merged.get(new.key)
         try:
             self.merged[new.key] = _merge(old, new) if old else new
@@ -159,19 +135,19 @@ class _AnswerTable:
         self._runs[replace(new.key, run="")][new.run] = None
 
     def numbered(self, new: Observation, is_numbered: bool) -> Observation:
-        """Return a line with the next free number of its file, unless it has one."""
+        """Give a line the next free number of its file, unless it has one."""
         while not is_numbered and new.key in self.merged:
             new = replace(new, sample=new.sample + 1)
         return new
 
     def meant(self, where: str, remark: Observation) -> Observation:
-        """Return a line that says something about an answer with the run of the answer that it is about."""
+        """Give a remark the run of the one answer that it is about."""
         runs = list(self._runs.get(remark.key, {"": None}))
         if len(runs) > 1:
             what = f"{remark.task} #{remark.index} by {remark.model}"
             raise LmrError(
                 f"{where}: there are {len(runs)} answers to {what}, sample {remark.sample}",
-                f'say which, as in {{"run": {json.dumps(runs[0])}}}',
+                f'name its run, as in {{"run": {json.dumps(runs[0])}}}',
             )
         return replace(remark, run=runs[0])
 
@@ -192,7 +168,7 @@ def _files(paths: Iterable[Path]) -> Iterable[Path]:
 
 
 def _lines(path: Path, cut: list[str], scales: Mapping[str, int]) -> Iterable[tuple[str, dict[str, Any]]]:
-    """Yield the lines of a file or a log with their places; add that of a line that was cut off to ``cut``."""
+    """Yield the lines of a file or a log with their places; append the place of a truncated line to ``cut``."""
     if path.is_dir():
         yield from published.read(path, scales)
         return
@@ -250,7 +226,7 @@ def _grade(value: object, where: str, *others: str) -> str:
 
 
 def _merge(old: Observation, new: Observation) -> Observation:
-    """Combine two observations of one answer. Raises ValueError where both have another value for a field."""
+    """Combine two observations of one answer. Raises ValueError if they contradict."""
     # A verdict that came later, as by `judge` on a log, stands in place of a failure to judge.
     known = [each for each in (old, new) if each.is_tested] or [each for each in (old, new) if each.outcome]
     changes: dict[str, Any] = {"error": known[0].error if known else ""}

@@ -32,7 +32,7 @@ Line = tuple[str, dict[str, Any]]
 
 
 def find(folder: Path) -> Path | None:
-    """Return the folder of published results: the given one, or its ``results``; None where there is none."""
+    """Return the folder of published results: this one, or its ``results``; None if there is none."""
     for candidate in (folder, folder / "results"):
         if any((candidate / name).is_dir() for name in (UNIT_TESTS, JUDGES, PEOPLE)):
             return candidate
@@ -40,10 +40,7 @@ def find(folder: Path) -> Path | None:
 
 
 def read(folder: Path, scales: Mapping[str, int]) -> Iterator[Line]:
-    """Yield lines with their places.
-
-    Args:
-        scales: annotator → the number of the lowest grade; 1 for one that is not named.
+    """Yield lines with their places; ``scales`` has the number of an annotator's lowest grade, if it is not 1.
 
     Raises LmrError: a folder that is no setting, or grades that do not fit their scale.
     """
@@ -61,7 +58,7 @@ def read(folder: Path, scales: Mapping[str, int]) -> Iterator[Line]:
 
 
 def _systems(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yield the folder of each setting and model, and what all of its lines say."""
+    """Yield the folder of each setting and model, and the fields that all of its lines share."""
     for system in sorted(folder.glob("*/*/")):
         setting = system.parent.name
         if "checkpoint" in f"{setting}/{system.name}":

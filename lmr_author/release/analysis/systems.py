@@ -58,7 +58,6 @@ def pass_at_k(observations: Sequence[Observation], problems: Collection[Problem]
 def by_category(
     observations: Sequence[Observation], problems: Collection[Problem], categories: Mapping[Problem, str]
 ) -> Table:
-    """Return each system's accuracy by category."""
     parts = parted({problem: categories.get(problem) or "unknown" for problem in problems})
     rows = []
     for group, answers in groups(observations).items():
@@ -90,10 +89,10 @@ def by_year(
     dates: Mapping[str, Mapping[Problem, str]],
     cutoffs: Mapping[str, str],
 ) -> Table:
-    """Return each system's accuracy by year, and on what is older and newer than the end of its training data.
+    """Return each system's accuracy by year, and before and after the end of its training data.
 
     Args:
-        dates: ``paper`` and ``commit`` → the year or day of each problem, as 2023 or 2023-07-04; "" where not known.
+        dates: ``paper`` and ``commit`` → year or day of each problem, as 2023 or 2023-07-04; "" if unknown.
         cutoffs: model → last month of its training data, as 2023-10.
     """
     rows: list[tuple[Cell, ...]] = []
@@ -113,7 +112,7 @@ def by_year(
 
 
 def _side(date: str, cutoff: str) -> str:
-    """Return whether a year or a day is before or after the end of a month; "" where there is no such month."""
+    """Return whether a year or a day is before or after the end of a month."""
     if not cutoff:
         return ""
     if cutoff.startswith(date):
@@ -122,7 +121,7 @@ def _side(date: str, cutoff: str) -> str:
 
 
 def usage(observations: Sequence[Observation]) -> Table:
-    """Return what the answers of each system took: tokens, cost and time, in total and for each solved problem."""
+    """Return each system's tokens, cost and time: in total, and for each solved problem."""
     rows = []
     for group, answers in groups(observations).items():
         known = [answer for answer in answers if answer.usage != Usage()]
@@ -146,12 +145,7 @@ def usage(observations: Sequence[Observation]) -> Table:
 
 
 class AnswerCell(str):
-    """A cell of the matrix: a text in all forms, which leads to the answers on the page.
-
-    Attributes:
-        state: solved, partly, failed, unjudged, untested or missing.
-        sources: paths of the files with the answers.
-    """
+    """A cell of the matrix: its text, with a state and the paths of the files with the answers."""
 
     state: str
     sources: tuple[str, ...]
@@ -176,7 +170,7 @@ class AnswerCell(str):
 def matrix(
     observations: Sequence[Observation], problems: Collection[Problem], categories: Mapping[Problem, str]
 ) -> Table:
-    """Return what became of each problem with each system."""
+    """Return the outcome of each problem with each system."""
     answers: dict[tuple[Problem, str], list[Observation]] = defaultdict(list)
     for observation in observations:
         answers[observation.problem, name_of(observation.group)].append(observation)

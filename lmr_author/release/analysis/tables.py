@@ -36,8 +36,7 @@ class Bars:
     Attributes:
         label: column with the names of the bars; the columns before it name the panels.
         values: columns with their lengths.
-        axis: what the lengths are.
-        by: column whose values are series of their own, in place of ``values``' columns; "" for none.
+        by: column whose values are the series, instead of the columns of ``values``; "" for none.
     """
 
     label: str
@@ -48,8 +47,6 @@ class Bars:
 
 @dataclass(frozen=True)
 class Table:
-    """A table: its file name, title, columns and rows, and how it is drawn, if it is a figure."""
-
     name: str
     title: str
     columns: tuple[str, ...]
@@ -70,7 +67,7 @@ def name_of(group: Group) -> str:
 
 
 def samples_of(observations: Iterable[Observation]) -> dict[Problem, list[bool]]:
-    """Return for each problem whether each judged sample passed."""
+    """Return whether each judged sample passed, by problem."""
     samples: dict[Problem, list[bool]] = defaultdict(list)
     for observation in observations:
         if observation.is_tested:
@@ -79,12 +76,12 @@ def samples_of(observations: Iterable[Observation]) -> dict[Problem, list[bool]]
 
 
 def causes(observations: Iterable[Observation]) -> dict[str, int]:
-    """Return the number of unjudged answers by the failure's name, the most frequent first."""
+    """Count unjudged answers by failure, the most frequent first."""
     return dict(Counter(each.error for each in observations if each.outcome == UNJUDGED).most_common())
 
 
 def counting(observations: Iterable[Observation], problems: Iterable[Problem]) -> dict[Problem, list[bool]]:
-    """Return the samples of each problem that counts: none for a missing one; without those only unjudged."""
+    """Return the samples of each problem that counts: none for a missing one. Unjudged problems do not count."""
     observations = list(observations)
     samples = samples_of(observations)
     unjudged = {observation.problem for observation in observations if observation.outcome == UNJUDGED}
@@ -92,7 +89,7 @@ def counting(observations: Iterable[Observation], problems: Iterable[Problem]) -
 
 
 def parted(names: Mapping[Problem, _Part]) -> dict[_Part, set[Problem]]:
-    """Return the problems of each name, by name."""
+    """Group problems by name."""
     parts: dict[_Part, set[Problem]] = defaultdict(set)
     for problem, name in names.items():
         parts[name].add(problem)
@@ -100,7 +97,7 @@ def parted(names: Mapping[Problem, _Part]) -> dict[_Part, set[Problem]]:
 
 
 def measured(observations: Sequence[Observation], problems: Collection[Problem]) -> tuple[Cell, ...]:
-    """Measure a system's unit-test accuracy on problems; without a rate where it has no verdict at all."""
+    """Measure a system's unit-test accuracy on problems; without any verdict it has no rate."""
     counted = counting(observations, problems)
     of_them = [observation for observation in observations if observation.problem in problems]
     has_rate = counted and any(observation.is_tested for observation in observations)
@@ -111,7 +108,7 @@ def measured(observations: Sequence[Observation], problems: Collection[Problem])
 
 
 def judges_of(observations: Iterable[Observation]) -> dict[str, str]:
-    """Return how columns call each judge, by its name: only where there are several are they told apart."""
+    """Return the label of each judge's columns."""
     names = sorted({name for observation in observations for name in observation.judges}) or [""]
     return {name: f"judge {name}".strip() if len(names) > 1 else "judge" for name in names}
 
@@ -143,7 +140,6 @@ def main_results(observations: Sequence[Observation], problems: set[Problem]) ->
 
 
 def unjudged(observations: Sequence[Observation]) -> Table:
-    """Return the answers that were not judged, by the failure of a provider, a client or a machine."""
     rows = []
     for group, answers in groups(observations).items():
         rows += [(*group, name or "unknown", count) for name, count in causes(answers).items()]
@@ -206,39 +202,33 @@ def by_category(
     )
 
 
-def action_shares(observations: Sequence[Observation]) -> Table:
-    """Return the paper's Figure 5: how an agent's actions are distributed, for passed and failed answers."""
-    rows = []
-    for group, counts in _actions(observations).items():
-        for kind in sorted(counts[True] | counts[False]):
-            rows.append((*group, kind, _share(counts[True], kind), _share(counts[False], kind)))
-    columns = (*GROUP, "action", "passed %", "failed %")
-    bars = Bars("action", ("passed %", "failed %"), "% of actions")
-    title = "Distribution of agents' actions, passed against failed (Figure 5)"
-    return Table("figure5-actions", title, columns, tuple(rows), bars=bars)
-
-
-def action_counts(observations: Sequence[Observation]) -> Table:
-    """Return the paper's Figure 6: the number of an agent's actions, in all passed and all failed answers."""
-    rows = []
-    for group, counts in _actions(observations).items():
-        for kind in sorted(counts[True] | counts[False]):
-            rows.append((*group, kind, counts[True][kind], counts[False][kind]))
-    columns = (*GROUP, "action", "passed", "failed")
-    bars = Bars("action", ("passed", "failed"), "actions")
-    title = "Number of agents' actions, passed against failed (Figure 6)"
-    return Table("figure6-actions", title, columns, tuple(rows), bars=bars)
-
-
-def _actions(observations: Sequence[Observation]) -> dict[Group, dict[bool, Counter[str]]]:
-    """Count actions by group, and by whether the answer passed; answers that were not judged do not count."""
-    counted: dict[Group, dict[bool, Counter[str]]] = {}
+def actions(observations: Sequence[Observation]) -> tuple[Table, Table]:
+    """Return the paper's Figures 5 and 6: an agent's actions in passed and failed answers, as shares and in number."""
+    shares, numbers = list[tuple[Cell, ...]](), list[tuple[Cell, ...]]()
     for group, answers in groups(observations).items():
+        passed, failed = Counter[str](), Counter[str]()
         for answer in answers:
-            if answer.actions and answer.is_tested:
-                by_outcome = counted.setdefault(group, {True: Counter(), False: Counter()})
-                by_outcome[answer.outcome == "passed"].update(answer.actions)
-    return counted
+            if answer.is_tested:
+                (passed if answer.outcome == "passed" else failed).update(answer.actions)
+        for kind in sorted(passed | failed):
+            shares.append((*group, kind, _share(passed, kind), _share(failed, kind)))
+            numbers.append((*group, kind, passed[kind], failed[kind]))
+    return (
+        Table(
+            "figure5-actions",
+            "Distribution of agents' actions, passed against failed (Figure 5)",
+            (*GROUP, "action", "passed %", "failed %"),
+            tuple(shares),
+            bars=Bars("action", ("passed %", "failed %"), "% of actions"),
+        ),
+        Table(
+            "figure6-actions",
+            "Number of agents' actions, passed against failed (Figure 6)",
+            (*GROUP, "action", "passed", "failed"),
+            tuple(numbers),
+            bars=Bars("action", ("passed", "failed"), "actions"),
+        ),
+    )
 
 
 def error_classes(observations: Sequence[Observation]) -> Table:
@@ -256,7 +246,7 @@ def error_classes(observations: Sequence[Observation]) -> Table:
 
 
 def agreements(observations: Sequence[Observation]) -> Table:
-    """Return agreement between people, between judges, of each judge with people, and with the unit tests."""
+    """Return the agreement of people, of judges, and of each judge with people and with the unit tests."""
     judges = judges_of(observations)
     people = _by_grader((answer, answer.grades) for answer in observations)
     rows = [_agreement_row("people", people)]
@@ -294,15 +284,12 @@ def _by_grader(graded: Iterable[tuple[Observation, Mapping[str, str]]]) -> dict[
 def _agreement_row(name: str, judgements: Mapping[str, Mapping[str, str]]) -> tuple[Cell, ...]:
     agreed = agreement(judgements)
     kappa = agreed.cohen if agreed.cohen is not None else agreed.fleiss
-    return name, agreed.judged, percent(agreed.percent), _round(kappa), _round(agreed.krippendorff), None
+    rounded = (None if value is None else round(value, 3) for value in (kappa, agreed.krippendorff))
+    return name, agreed.judged, percent(agreed.percent), *rounded, None
 
 
 def percent(share: float | None) -> float | None:
     return None if share is None else round(100.0 * share, 1)
-
-
-def _round(value: float | None) -> float | None:
-    return None if value is None else round(value, 3)
 
 
 def _percents(label: str) -> list[str]:
@@ -314,13 +301,12 @@ def _judged(answers: Sequence[Observation], judge: str) -> Counter[str]:
 
 
 def _graded(answers: Sequence[Observation]) -> Counter[str]:
-    """Count people's grades: that of the majority, for each answer."""
-    grades = [majority(answer.grades) for answer in answers]
-    return Counter(grade for grade in grades if grade)
+    """Count the majority's grade of each answer."""
+    return Counter(filter(None, (majority(answer.grades) for answer in answers)))
 
 
 def _parts(counts: Counter[str], among: Sequence[str]) -> list[float | None]:
-    """Return the percentage of each grade; what is not ``among`` the counted answers is left out."""
+    """Return the percentage of each grade ``among`` some answers."""
     counted = Counter({answer: counts[answer] for answer in among})
     return [_share(counted, grade) for grade in GRADES]
 

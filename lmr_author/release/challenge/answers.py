@@ -42,12 +42,12 @@ NO_ANSWERS = 'a folder holds misreadings/NAME.py and rewrites/NAME.py: see docs/
 
 
 def read(path: Path, task: Task, implementation: int | None = None) -> list[Challenger]:
-    """Return the answers of a file or folder to a task's functions, none of them run yet.
+    """Return the answers of a file or folder to a task's functions.
 
     Args:
-        implementation: the function that answers in a folder are for, unless a subfolder says it.
+        implementation: the function that answers in a folder are for, unless a subfolder names it.
 
-    Raises LmrError: no such path, nothing in it for this task, an answer of unknown kind, or two of the same name.
+    Raises LmrError: no such path, no answers to this task, an unknown kind, or two answers of one name.
     """
     info = task.load()
     if not path.exists():
@@ -76,7 +76,6 @@ def _require_distinct(path: Path, answers: Iterable[Challenger]) -> None:
 
 
 def _from_recipe(path: Path, info: TaskInfo) -> Iterator[Challenger]:
-    """Yield a recipe's misreadings and rewrites; its other answers say nothing about the paper."""
     folder = read_recipe(path)
     targets = {implementation.index: str(implementation.target) for implementation in info.implementations}
     for index, part in enumerate(folder.recipe.targets, 1):
@@ -109,7 +108,7 @@ def _from_folders(path: Path, info: TaskInfo, implementation: int | None) -> Ite
             index = implementation if is_directly_there else by_name.get(file.parent.name)
             if index is None:
                 raise LmrError(
-                    f"{file}: nothing says which of {len(by_name)} functions it answers",
+                    f"{file}: it does not say which of {len(by_name)} functions it answers",
                     f"put it into {folder}/1/ for the first, and so on, or add --implementation",
                 )
             code = foreign.read(file, MAX_ANSWER).decode("utf-8", "replace")
@@ -122,7 +121,7 @@ def _comment_on_top(code: str) -> str:
 
 
 def _from_predictions(path: Path, task: Task, info: TaskInfo) -> Iterator[Challenger]:
-    """Yield answers as `judge` reads them, by the kind that they name, else where test and grade contradict."""
+    """Yield answers by their stated kind, else by a contradiction of test and grade."""
     answers = predictions.read(path, {task.name: info}).answered
     named = any(answer.kind for answer in answers)
     disagreements = {} if all(answer.kind for answer in answers) else _disagreements(path, task)
@@ -140,7 +139,7 @@ def _from_predictions(path: Path, task: Task, info: TaskInfo) -> Iterator[Challe
             yield _answer(path, answer.index, name, kind, answer.about, answer.code)
         elif not disagreements and not named:
             raise LmrError(
-                f"{answer.where}: nothing says what this answer is meant to be",
+                f"{answer.where}: it does not say what this answer is meant to be",
                 'add "kind": "misreading" or "rewrite", or grade the answers: `judge --by-hand`',
             )
 
@@ -150,9 +149,9 @@ def _who(answer: Prediction) -> tuple[str, ...]:
 
 
 def _disagreements(path: Path, task: Task) -> dict[Key, AnswerKind]:
-    """Return the answers on which the unit test and whoever read them disagree.
+    """Return the answers on which the unit test and the graders disagree.
 
-    People's grades count before a model's. An answer that no test has judged is taken at its grade.
+    People's grades take precedence over a model's. An answer that no test has judged is taken at its grade.
     """
     outcomes, grades = dict[Key, str](), dict[Key, str]()
     for answer in observations.read([path]).items:

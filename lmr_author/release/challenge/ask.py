@@ -46,8 +46,8 @@ class Reply(Record):
 
     Attributes:
         model: the model, as Inspect AI names it.
-        prompt: SHA-256 of what it was asked.
-        text: what it replied.
+        prompt: SHA-256 of the prompt.
+        text: the reply.
     """
 
     model: Text
@@ -57,12 +57,7 @@ class Reply(Record):
 
 @dataclass(frozen=True)
 class Request:
-    """One request: misreadings or rewrites of one function.
-
-    Attributes:
-        path: where the reply is kept.
-        reply: the reply of an earlier run; None for none.
-    """
+    """A request for misreadings or rewrites of one function, and the path and reply of an earlier run."""
 
     index: int
     kind: AnswerKind
@@ -72,7 +67,6 @@ class Request:
 
     @property
     def tokens(self) -> int:
-        """Approximate length of the prompt in tokens."""
         return round(len(self.prompt) / prompts.CHARACTERS)
 
 
@@ -120,9 +114,9 @@ def _prompt(task: Task, info: TaskInfo, target: Implementation, kind: AnswerKind
 
 
 def ask(task: Task, model: str, planned: Sequence[Request], say: Progress) -> list[Challenger]:
-    """Return the versions that a model wrote. What it was asked before it is not asked again.
+    """Return the versions that a model wrote; requests with a stored reply are not sent again.
 
-    Raises LmrError: Inspect AI is not installed, there is no such model, or it does not answer as it should.
+    Raises LmrError: Inspect AI is not installed, there is no such model, or its reply cannot be read.
     """
     before = stored.load(task)
     answers = before.answers if before else ()
@@ -146,7 +140,7 @@ def ask(task: Task, model: str, planned: Sequence[Request], say: Progress) -> li
 
 
 def versions(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield name, sentence and code of each version in a reply, the code in its fence."""
+    """Yield name, sentence and fenced code of each version in a reply."""
     for match in _VERSION.finditer(text):
         yield match["name"], " ".join(match["about"].split())[:_LONGEST_SENTENCE], match["code"] + "\n"
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from lmr_author.authoring.recording import checkers, store
+from lmr_author.authoring.recording import store
 from lmr_author.authoring.recording.driver import folder_with
 from lmr_author.authoring.recording.explored import KnownVersions, explore
 from lmr_author.authoring.recording.job import RecordJob, job_of, room_left
@@ -35,14 +35,12 @@ MOST_TRIED = 8
 
 @dataclass(frozen=True)
 class Calls:
-    """All calls of a target that could be recorded once more.
+    """All calls of a target that could be recorded again.
 
     Attributes:
-        room: bytes that its recording may have for further cases.
-        job, recorded: the run that made them.
-        golden: what replays them.
-        others: those that the golden reproduces, with their tolerances, and that are no cases yet; generated ones, too.
-        cases: case → the same call, where it was made once more.
+        room: bytes left for further cases.
+        others: recorded and generated calls that the golden reproduces and that are not cases yet.
+        cases: case → the same call, if it was made again.
     """
 
     room: int
@@ -60,7 +58,7 @@ class Calls:
 
     @property
     def differentiable(self) -> tuple[str, ...]:
-        """Arguments that require gradients, where no case compares any."""
+        """Arguments that require gradients, unless some case compares gradients."""
         calls = (*self.others, *self.cases.values())
         if any(GRADIENTS in path for call in calls for path in call.checkers):
             return ()
@@ -68,14 +66,13 @@ class Calls:
         return tuple(dict.fromkeys(names))
 
     def uncompared(self) -> tuple[UncomparedEffect, ...]:
-        """Return the golden's effects that no case compares."""
         return uncompared(self.golden, self.recorded)
 
 
 def record_again(
     bench: Bench, recording: Recording, here: Path, rewrites: Mapping[str, Variant], work: Path, say: Progress
 ) -> Calls:
-    """Run the command of a recording once more, by its options, replay its calls on the golden, and generate others.
+    """Run the command of a recording again, replay its calls on the golden, and generate others.
 
     Args:
         bench: of the target, with a prepared sandbox.
@@ -83,9 +80,7 @@ def record_again(
         rewrites: those that pass, with which generated calls have to agree.
         work: an empty folder of ours.
 
-    Raises:
-        LmrError: the command no longer calls the target.
-        SandboxError: the sandbox failed.
+    Raises LmrError: the command no longer calls the target. SandboxError: the sandbox failed.
     """
     task, info, implementation = bench.task, bench.info, bench.implementation
     work.chmod(0o755)
@@ -93,8 +88,7 @@ def record_again(
     job = job_of(task, info, implementation, options, here, work)
     say(f"recording the calls of {implementation.target} once more")
     recorded = run(bench.sandbox, job)
-    in_place = _compares_changes(recording) if options.in_place is None else options.in_place
-    golden = golden_runner(job, bench.sandbox, recorded, in_place)
+    golden = golden_runner(job, bench.sandbox, recorded, bool(options.in_place))
     proven, _ = replay(golden, order_of_choice(recorded.calls), options.fewest_cases, say)
     explored = explore(golden, proven, recorded.summary.calls + 1, MOST_TRIED, KnownVersions(rewrites), say)
     case_names = {inputs_digest(bench.recording_folder / case.name): case.name for case in recording.cases}
@@ -110,11 +104,10 @@ def record_again(
 
 
 class NoDriverError(UsageError):
-    """The script that made a recording is in none of the folders in which it may lie.
+    """The script that made a recording is in none of the folders in which it may be.
 
     Attributes:
-        script: its name.
-        remembered: folder in which it was recorded, if it is still there; it may be a stranger's word.
+        remembered: the folder in which it was recorded, if that still exists; a stranger may have named it.
     """
 
     def __init__(self, script: str, remembered: Path | None, looked_in: Sequence[Path]) -> None:
@@ -127,12 +120,9 @@ class NoDriverError(UsageError):
 
 
 def find_driver(task: Task, info: TaskInfo, recording: Recording, folders: Sequence[Path]) -> Path:
-    """Return the folder that has the driver's script; the first one where the command runs none.
+    """Return the folder with the driver's script; the first of ``folders`` if the command runs no script.
 
-    Args:
-        folders: those in which it may lie, if not in the repository.
-
-    Raises NoDriverError: in none. UsageError: the recording names a place outside of them.
+    Raises NoDriverError: it is in none. UsageError: the recording names a place outside of them.
     """
     options = RecordOptions.of(recording)
     script = "" if options.from_tests else script_in(options.words)
@@ -153,12 +143,6 @@ def find_driver(task: Task, info: TaskInfo, recording: Recording, folders: Seque
     return folder
 
 
-def _compares_changes(recording: Recording) -> bool:
-    """Tell whether implementations have to change what the golden also changes, as somebody once answered."""
-    reasons = {checker.get("reason") for case in recording.cases for checker in case.checkers.values()}
-    return reasons.isdisjoint((checkers.BY_THE_WAY, checkers.WORKING_MEMORY))
-
-
 def write_recording(
     work: Path,
     bench: Bench,
@@ -168,13 +152,12 @@ def write_recording(
     *,
     keep_cases: bool,
 ) -> RecordingJudge:
-    """Write calls as a recording of their own, or behind the cases of the task's; return its judge.
+    """Write calls as a recording of their own, or after the task's cases; return its judge.
 
     Args:
-        work: an empty folder of ours, which is laid out like ``unit_test/``.
-        before: the task's recording, whose versions and options the new one has.
+        work: an empty folder of ours, laid out like ``unit_test/``.
         new: calls, and what each adds as a case.
-        keep_cases: begin with the cases of ``before``, which stay as they are.
+        keep_cases: begin with the cases of ``before``, unchanged.
     """
     folder = work / "recordings" / str(bench.implementation.index)
     folder.mkdir(parents=True)
@@ -196,7 +179,6 @@ def write_recording(
 
 
 def _also_covered(before: Coverage, hits: frozenset[int], recorded: RecordedRun) -> Coverage:
-    """Return what a recording's cases execute together with calls that hit some blocks."""
     new_lines = recorded.coverage(hits).lines
     summary = recorded.summary
     false = {summary.blocks[block] for block in summary.absent.keys() & hits}
@@ -208,7 +190,7 @@ def _also_covered(before: Coverage, hits: frozenset[int], recorded: RecordedRun)
 
 
 def put_in_place(judge: RecordingJudge, calls: Calls) -> None:
-    """Put a recording and its unit test in the place of the task's own, which are kept."""
+    """Replace the task's recording and unit test, which are kept among the removed files."""
     bench, recording = judge.bench, judge.recording
     task, info, implementation = bench.task, bench.info, bench.implementation
     with files.temporary_folder("lmr-author-store-") as work, files.HeldInterrupts():

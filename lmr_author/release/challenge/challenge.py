@@ -42,18 +42,7 @@ ACCEPTED = {AnswerKind.MISREADING: Ending.EQUIVALENT, AnswerKind.REWRITE: Ending
 
 @dataclass(frozen=True)
 class ChallengeOptions:
-    """Options of ``challenge``.
-
-    Attributes:
-        answers: the file or folder of misreadings and rewrites; None for those of the last run.
-        driver: folder of the script that made the recording; None for one in or beside the task, or here.
-        written: those that a model wrote.
-        implementation: only this one.
-        where: the sandbox.
-        strengthen: make recorded calls cases that tell misreadings apart.
-        seconds: time limit of one call.
-        memory_mb: memory limit of an answer.
-    """
+    """Options of ``challenge``, as its help describes them; ``written``: answers that a model wrote."""
 
     answers: Path | None = None
     driver: Path | None = None
@@ -71,8 +60,7 @@ class ChallengeRun:
 
     Attributes:
         resumed: number of answers that an earlier run had settled.
-        strengthened: implementations whose test has new cases.
-        failure: what ended it before all answers had run; what is known by then is in the record.
+        failure: what ended it early; the record has the results so far.
     """
 
     record: Challenge
@@ -83,10 +71,10 @@ class ChallengeRun:
 
 @changes_task
 def challenge(task: Task, options: ChallengeOptions, here: Path, say: Progress) -> ChallengeRun:
-    """Challenge a task's tests; results of the same answer, test and golden are not made again.
+    """Challenge a task's tests; results of the same answer, test and golden are reused.
 
     Args:
-        here: the current folder, where the script of the recording may lie.
+        here: the current folder, where the script of the recording may be.
 
     Raises LmrError: no answers, no recording, or no driver; nothing has run then.
     """
@@ -129,7 +117,7 @@ def challenge(task: Task, options: ChallengeOptions, here: Path, say: Progress) 
 
 
 def require_drivers(task: Task, options: ChallengeOptions, here: Path) -> None:
-    """Raise LmrError where a recording, or the script that made it, is missing: before a model is asked."""
+    """Raise LmrError if a recording, or the script that made it, is missing: before a model is asked."""
     info = task.load()
     for implementation in info.implementations:
         if options.implementation in (None, implementation.index):
@@ -149,10 +137,9 @@ def _recording(task: Task, info: TaskInfo, implementation: Implementation) -> Re
 def merged(
     before: Sequence[Challenger], new: Sequence[Challenger], implementation: int | None
 ) -> list[Challenger]:
-    """Return the answers of the last run with those given now; one with the same code keeps its result.
+    """Return the answers of the last run with the new ones; an answer with the same code keeps its result.
 
-    An answer that is gone from a source that was read again is left out; if one implementation is challenged, only
-    its own answers are.
+    An answer that is gone from a source that was read again is dropped.
     """
     earlier = {(answer.index, answer.name): answer for answer in before}
     sources = {answer.source for answer in new}
@@ -182,7 +169,7 @@ def _folders(task: Task, options: ChallengeOptions, here: Path) -> list[Path]:
 def accept(task: Task, name: str, reason: str, index: int | None = None) -> Challenger:
     """Record that a misreading is equivalent to the golden, or that a rewrite is none.
 
-    Raises UsageError: no such answer, one that is settled, or no reason; LmrError: the task was never challenged.
+    Raises UsageError: no such answer, a settled one, or no reason; LmrError: the task was never challenged.
     """
     record = stored.load(task)
     if record is None:
@@ -197,10 +184,10 @@ def accept(task: Task, name: str, reason: str, index: int | None = None) -> Chal
             problem, hint = f"{len(matching)} answers are named {name!r}", f"add --implementation N; {hint}"
         raise UsageError(problem, hint)
     if not reason.strip():
-        raise UsageError("to accept an answer needs a reason", "say it with --reason TEXT")
+        raise UsageError("accepting an answer needs a reason", "add --reason TEXT")
     (answer,) = matching
     if answer.settled and answer.ending is not ACCEPTED[answer.kind]:
-        raise UsageError(f"{name} {answer.ending.value}, as it has to", "nothing has to be accepted")
+        raise UsageError(f"{name} {answer.ending.value}, as it should", "there is nothing to accept")
     today = datetime.now(UTC).date().isoformat()
     acceptance = Acceptance(reason.strip(), today, user_name())
     accepted = replace(answer, accepted=acceptance, ending=ACCEPTED[answer.kind])
@@ -211,19 +198,17 @@ def accept(task: Task, name: str, reason: str, index: int | None = None) -> Chal
 
 @dataclass
 class Log:
-    """Record of a challenge while it runs: written after each answer, so that an interrupted run can go on."""
+    """Record of a running challenge, written after each answer, so that an interrupted run can resume."""
 
     task: Task
     record: Challenge
 
     def keep(self, answer: Challenger) -> None:
-        """Store an answer in place of its earlier result."""
         key = (answer.index, answer.name)
         answers = [answer if (old.index, old.name) == key else old for old in self.record.answers]
         self._write(replace(self.record, answers=tuple(answers)))
 
     def keep_target(self, target: ChallengedTarget) -> None:
-        """Store the facts about an implementation."""
         targets = {**{old.index: old for old in self.record.targets}, target.index: target}
         self._write(replace(self.record, targets=tuple(targets[index] for index in sorted(targets))))
 
@@ -237,7 +222,7 @@ def _now() -> str:
 
 
 class Round:
-    """Answers to one implementation: all run on its cases, then misreadings that pass there on the other calls.
+    """Answers to one implementation: all run on its cases, then passing misreadings on the other calls.
 
     Raises LmrError: it has no recording.
     """
@@ -250,7 +235,7 @@ class Round:
         self._waiting = [answer for answer in log.record.of(index) if answer.digest != _digest(test, answer)]
 
     def _facts(self) -> ChallengedTarget:
-        """Return the facts about the implementation: those stored, unless its recording or golden is another."""
+        """Return the stored facts about the implementation, unless its recording or golden changed."""
         recording, golden = stored.digests(self.log.task, self.scorer.info, self.index)
         for target in self.log.record.targets:
             if (target.index, target.recording, target.golden) == (self.index, recording, golden):
@@ -259,14 +244,14 @@ class Round:
         return ChallengedTarget(index=self.index, target=node_id, recording=recording, golden=golden)
 
     def begin(self) -> int:
-        """Reset the answers whose result does not hold for the test as it is; return the number of the others."""
+        """Reset the answers whose result is stale; return the number of the others."""
         for answer in self._waiting:
             self.log.keep(replace(_ended(answer, Ending.WAITING), digest=""))
         self.log.keep_target(self._facts())
         return len(self.log.record.of(self.index)) - len(self._waiting)
 
     def driver(self, options: ChallengeOptions, here: Path) -> Path:
-        """Return the folder of the recording's script; any where no answer can need the other recorded calls."""
+        """Return the folder of the recording's script; any folder if no answer can need other calls."""
         waits = any(answer.kind is AnswerKind.MISREADING for answer in self._waiting)
         if not (waits or (options.strengthen and self.has_work(strengthens=True))):
             return here
@@ -274,7 +259,7 @@ class Round:
         return find_driver(task, self.scorer.info, self.recording, _folders(task, options, here))
 
     def has_work(self, strengthens: bool) -> bool:
-        """Tell whether answers wait, or may be told apart by new cases."""
+        """Return whether answers wait, or new cases might distinguish some."""
         return bool(self._waiting) or (
             strengthens and bool(self._ended(AnswerKind.MISREADING, Ending.TOLD_APART))
         )
@@ -296,7 +281,7 @@ class Round:
             self._keep(self._on_calls(trials, answer))
 
     def strengthen(self, trials: Trials) -> bool:
-        """Make calls cases that tell misreadings apart, and store how these end now; return whether any became one."""
+        """Make calls that distinguish misreadings cases, and store the new results; return whether there are any."""
         told_apart = self._ended(AnswerKind.MISREADING, Ending.TOLD_APART)
         if not told_apart:
             return False
@@ -318,7 +303,7 @@ class Round:
         return [answer for answer in self.log.record.of(self.index, kind) if answer.ending is ending]
 
     def _on_cases(self, trials: Trials, answer: Challenger) -> Challenger:
-        """Return how an answer ends on the cases; a misreading that passes them is not at its end."""
+        """Return how an answer ends on the cases; a passing misreading runs on the other calls next."""
         try:
             trial = trials.on_cases(answer)
         except Invalid as error:
@@ -336,13 +321,12 @@ class Round:
         return replace(_ended(answer, Ending.TOLD_APART), difference=difference, tells=trial.failing_calls)
 
     def _keep(self, answer: Challenger) -> None:
-        """Store an answer that was run, with what a person said about it."""
         if answer.accepted is not None and not answer.settled:
             answer = replace(answer, ending=ACCEPTED[answer.kind])
         self.log.keep(replace(answer, digest=_digest(self._test(), answer)))
 
     def _test(self) -> list[object]:
-        """Return all that makes the result of an answer, beside the answer."""
+        """Return all that determines an answer's result, besides the answer."""
         task, info, options = self.log.task, self.scorer.info, self.scorer.options
         return [
             __version__,
@@ -359,12 +343,11 @@ def _digest(test: Iterable[object], answer: Challenger) -> str:
 
 
 def _ended(answer: Challenger, ending: Ending) -> Challenger:
-    """Return an answer with another ending, without what an earlier run found out."""
+    """Return an answer with another ending and without an earlier run's findings."""
     return replace(answer, ending=ending, reason="", difference=None, tells=(), missing=None)
 
 
 def _in_turn(answers: Sequence[Challenger], calls: str, say: Progress) -> Iterator[Challenger]:
-    """Yield answers, and say of each that it runs on some calls."""
     for number, answer in enumerate(answers):
         line = f"{answer.kind} {answer.name}, {number + 1} of {len(answers)}, on {calls}"
         say(Step(line, number, len(answers)))

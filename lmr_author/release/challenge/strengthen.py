@@ -27,13 +27,12 @@ MOST_LEFT_OUT = 20
 
 @dataclass
 class Choice:
-    """A choice among the recorded calls that tell misreadings apart.
+    """A choice among the calls that distinguish misreadings.
 
     Attributes:
         room: bytes that cases may take.
-        calls: those that are no cases.
         tells: name of a misreading → numbers of the calls on which it fails.
-        barred: number of a call → why it is no case.
+        barred: number of a call → why it cannot be a case.
     """
 
     room: int
@@ -42,17 +41,15 @@ class Choice:
     barred: dict[int, LeftOutCall] = field(default_factory=dict)
 
     def bar(self, reason: LeftOutCall) -> None:
-        """Leave a call out; its first reason counts."""
         self.barred.setdefault(reason.call, reason)
 
     def told_by(self, number: int) -> tuple[str, ...]:
-        """Return the names of the misreadings that fail on a call."""
         return tuple(name for name, calls in self.tells.items() if number in calls)
 
     def choose(self) -> list[RecordedCall]:
-        """Return the fewest calls that tell all misreadings apart that any call does, as they fit into the task.
+        """Return the fewest calls that distinguish all misreadings that any call does, and fit into the task.
 
-        Greedily: the one that tells most, the smallest of equals.
+        Greedy: the call that distinguishes most, the smallest of equals.
         """
         usable = [call for call in self.calls if call.number not in self.barred]
         waiting, chosen, room = set(self.tells), list[RecordedCall](), self.room
@@ -71,7 +68,7 @@ class Choice:
         return self._without_spare(chosen)
 
     def _without_spare(self, chosen: Sequence[RecordedCall]) -> list[RecordedCall]:
-        """Leave out calls whose misreadings others tell apart, too, the largest first."""
+        """Drop calls whose misreadings others distinguish, too, the largest first."""
         needed = {call.number: call for call in chosen}
         for call in sorted(chosen, key=lambda call: -call.stored):
             others = needed.keys() - {call.number}
@@ -86,21 +83,13 @@ class Choice:
         return f"a misreading fails only here: {listed(alone or list(names), 3)}"
 
     def left_out(self) -> tuple[LeftOutCall, ...]:
-        """Return the telling calls that are no cases, with the reasons."""
+        """Return the excluded calls that distinguish misreadings, with the reasons."""
         telling = [reason for number, reason in sorted(self.barred.items()) if self.told_by(number)]
         return tuple(telling[:MOST_LEFT_OUT])
 
 
 @dataclass(frozen=True)
 class StrengthenResult:
-    """Outcome for the calls that tell misreadings apart.
-
-    Attributes:
-        added: the new cases; none where nothing was changed.
-        left_out: telling calls that are no cases.
-        differences: name of a misreading that fails now → its first difference.
-    """
-
     added: tuple[AddedCase, ...]
     left_out: tuple[LeftOutCall, ...]
     differences: Mapping[str, CallDifference]
@@ -109,15 +98,9 @@ class StrengthenResult:
 def strengthen(
     trials: Trials, misreadings: Sequence[Challenger], rewrites: Sequence[Challenger]
 ) -> StrengthenResult:
-    """Make the fewest calls cases that tell some misreadings apart, and put the new recording and test in place.
+    """Make the fewest calls that distinguish the misreadings cases, and install the new recording and test.
 
-    Args:
-        misreadings: those that pass the cases, and that a recorded call tells apart.
-        rewrites: those that pass, and have to go on passing.
-
-    Raises:
-        LmrError: the golden does not pass its old cases beside new ones.
-        SandboxError: the sandbox failed.
+    Raises LmrError: the golden does not pass its old cases beside new ones. SandboxError: the sandbox failed.
     """
     calls, recording = trials.calls, trials.recording
     tells = {answer.name: frozenset(trials.on_calls(answer).failing_calls) for answer in misreadings}
@@ -158,11 +141,7 @@ def _barred(
     trials: Trials,
     rewrites: Sequence[Challenger],
 ) -> bool:
-    """Leave out the new cases on which the golden or a rewrite fails, beside the old cases; return whether any.
-
-    Args:
-        new: name of each new case → number of its call.
-    """
+    """Exclude the new cases (name → number) on which the golden or a rewrite fails; return whether there were any."""
     before = len(choice.barred)
     for name, reason in failing_golden(judge).items():
         if name not in new:

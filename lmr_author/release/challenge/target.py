@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import ast
+import difflib
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,9 +13,10 @@ from pathlib import Path
 from threading import Event
 from typing import TypeVar
 
-from lmr_author.core import files
+from lmr_author.core import code, files
+from lmr_author.core.code import Definition, FunctionNode, Module
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import Progress
+from lmr_author.core.task import Progress, Target
 from lmr_author.core.task.challenge import CallDifference, Challenger, Missing
 from lmr_author.core.task.recording import Case
 from lmr_author.proof.evaluation.candidates.fitting import FittedAnswer
@@ -22,7 +26,6 @@ from lmr_author.proof.evaluation.candidates.run import retried
 from lmr_author.proof.evaluation.candidates.scorer import Scorer
 from lmr_author.proof.evaluation.judges import RecordingJudge
 from lmr_author.release.challenge.calls import Calls, record_again, write_recording
-from lmr_author.release.challenge.missing import missing
 from lmr_author.runtime.replay import replaying
 from lmr_author.runtime.replay.outcomes import Replay
 from lmr_author.runtime.replay.replaying import Variant
@@ -31,22 +34,22 @@ from lmr_author.runtime.sandbox.base import ExecResult
 Result = TypeVar("Result")
 _ID = "candidate"
 _LONGEST_NAME = 100
+MOST_LINES = 24
+"""Lines of a difference that are kept."""
+MOST_NAMES = 8
+_OWN = ("self", "cls")
+_WORD = re.compile(r"[^\W\d]\w*")
 
 
 @dataclass(frozen=True)
 class Trial:
-    """Outcomes of an answer on the calls of a recording.
-
-    Attributes:
-        judge: of the recording.
-        replay: its outcomes; of an answer that was late or crashed, perhaps not on all calls.
-    """
+    """Outcomes of an answer on the calls of a recording; an answer that crashed may lack some."""
 
     judge: RecordingJudge
     replay: Replay
 
     def differs(self, case: Case) -> list[str]:
-        """Return how its outcome on a call differs from the golden's; [] for not at all."""
+        """Return how its outcome on a call differs from the golden's; [] if it does not."""
         expected, checkers = self.judge.expected[case.name], self.judge.checkers[case.name]
         try:
             return replaying.differences(expected, self.replay.of(_ID, case.name), checkers)
@@ -55,7 +58,7 @@ class Trial:
 
     @cached_property
     def failing(self) -> list[Case]:
-        """Calls on which it differs from the golden; all where it did nothing at all."""
+        """Calls on which it differs from the golden; all of them if it did nothing at all."""
         cases = self.judge.recording.cases
         outcomes = [case for case in cases if (_ID, case.name) in self.replay.outcomes]
         if not outcomes:
@@ -67,7 +70,6 @@ class Trial:
         return tuple(case.call for case in self.failing)
 
     def first_difference(self, *, is_case: bool) -> CallDifference | None:
-        """Return the first difference. ``is_case``: the calls are the task's cases."""
         if not self.failing:
             return None
         case = self.failing[0]
@@ -79,13 +81,7 @@ class Trial:
 class Trials:
     """Runs answers on one target.
 
-    Args:
-        scorer: of the target, which has a recording; its golden passes.
-        driver: folder of the script that made the recording.
-        stack: ends what is open at the end.
-
-    Attributes:
-        rewrites: those that pass the cases, which vouch for generated calls; to be set before :attr:`calls` is read.
+    ``rewrites``, those that pass, have to agree with generated calls: set them before :attr:`calls` is read.
     """
 
     def __init__(self, scorer: Scorer, driver: Path, say: Progress, stack: ExitStack) -> None:
@@ -99,7 +95,7 @@ class Trials:
 
     @cached_property
     def calls(self) -> Calls:
-        """All recorded calls, made once more. Raises LmrError, SandboxError."""
+        """All recorded calls, made again. Raises LmrError, SandboxError."""
         work = self._stack.enter_context(files.temporary_folder("lmr-author-again-"))
         fitted = {answer.name: self._fit(answer) for answer in self.rewrites}
         rewrites = {name: Variant(f"answer {name}", each.data, each.line) for name, each in fitted.items()}
@@ -107,13 +103,11 @@ class Trials:
 
     @cached_property
     def judge_of_calls(self) -> RecordingJudge:
-        """Of the recorded calls that are no cases."""
         work = self._stack.enter_context(files.temporary_folder("lmr-author-calls-"))
         others = [(call, "") for call in self.calls.others]
         return write_recording(work, self.bench, self.recording, self.calls, others, keep_cases=False)
 
     def on_cases(self, answer: Challenger) -> Trial:
-        """Return what an answer does on the cases. Raises Invalid, SandboxError."""
         return _retried(lambda: self.run(self.judge, answer))
 
     def on_calls(self, answer: Challenger) -> Trial:
@@ -123,9 +117,9 @@ class Trials:
         return self._on_calls[answer.name]
 
     def run(self, judge: RecordingJudge, answer: Challenger) -> Trial:
-        """Run an answer on the cases of a recording, which may have none; once more if its time ran out.
+        """Run an answer on the cases of a recording; again if time ran out, as the machine may have been busy.
 
-        The machine may have been busy just then. Raises Invalid, SandboxError.
+        Raises Invalid, SandboxError.
         """
         fitted, cases = self._fit(answer), judge.recording.cases
         if not cases:
@@ -146,7 +140,7 @@ class Trials:
         return fitted
 
     def missing(self, answer: Challenger) -> Missing:
-        """Return what a driver would have to do to tell a misreading apart that is equal on every call."""
+        """Return what a driver would have to do to distinguish a misreading that is equal on every call."""
         calls, golden = self.calls, self.bench.golden_module
         target, _ = self.bench.pairs[0]
         summaries: list[Mapping[str, str]] = [case.summary for case in self.recording.cases]
@@ -159,8 +153,100 @@ class Trials:
 
 
 def _retried(work: Callable[[], Result]) -> Result:
-    """Do some work, again where the sandbox fails. Raises its last error."""
+    """Do some work, again if the sandbox fails. Raises its last error."""
     result, _ = retried(work, Event())
     if isinstance(result, LmrError):
         raise result
     return result
+
+
+@dataclass(frozen=True)
+class Line:
+    number: int
+    text: str
+
+
+def missing(
+    golden: Module,
+    target: Definition,
+    answer: bytes,
+    summaries: Sequence[Mapping[str, str]],
+    missed: Sequence[int],
+) -> Missing:
+    """Return where a misreading differs from the golden, and which of it no recorded call shows.
+
+    Args:
+        target: in the golden file.
+        answer: the goal file with the misreading.
+        summaries: of all recorded calls: argument or attribute → its value, or its type and shape.
+        missed: lines at which blocks begin that no recorded call reaches.
+    """
+    try:
+        module = Module.parse(answer, golden.name)
+        misreading = code.find(module, Target(golden.name, target.qualname, nth=target.nth)).function
+    except LmrError:
+        return Missing()
+    before, after = _lines_of(target.function), _lines_of(misreading)
+    numbers, diff = _difference(before, after)
+    words = set(_WORD.findall("\n".join(diff)))
+    # Backwards, so that the words from which a changed line is computed are among them.
+    for line in reversed([*before, *after]):
+        assigned, _, value = line.text.partition(" = ")
+        if words.intersection(_WORD.findall(assigned)):
+            words.update(_WORD.findall(value))
+    unreached = {line for start in missed for line in range(start, code.block_end(golden.tree, start) + 1)}
+    parameters = [parameter.arg for parameter, _ in code.parameters(target.function.args)]
+    recorded = {_WORD.findall(path)[0] for summary in summaries for path in summary}
+    return Missing(
+        lines=tuple(numbers),
+        diff="\n".join(diff[:MOST_LINES]),
+        unreached=tuple(number for number in numbers if number in unreached),
+        constant=_constant(summaries, words),
+        not_given=tuple(name for name in parameters if name in words - recorded and name not in _OWN),
+    )
+
+
+def _difference(before: Sequence[Line], after: Sequence[Line]) -> tuple[list[int], list[str]]:
+    old, new = ([line.text for line in lines] for lines in (before, after))
+    numbers, diff = list[int](), list[str]()
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+    for kind, start, end, first, last in matcher.get_opcodes():
+        if kind == "equal":
+            continue
+        removed, added = before[start:end], after[first:last]
+        # What is only added stands behind a line of the golden.
+        numbers += [line.number for line in removed or before[max(start - 1, 0) : start]]
+        diff += [f"-{line.text}" for line in removed]
+        diff += [f"+{line.text}" for line in added]
+    return list(dict.fromkeys(numbers)), diff
+
+
+def _lines_of(function: FunctionNode) -> list[Line]:
+    has_docstring = ast.get_docstring(function) is not None
+    return list(_lines(function.body[1:] if has_docstring else function.body, ""))
+
+
+def _lines(statements: Iterable[ast.stmt | ast.ExceptHandler], indent: str) -> Iterator[Line]:
+    for statement in statements:
+        text = indent + ast.unparse(statement)
+        if not isinstance(getattr(statement, "body", None), list):
+            yield Line(statement.lineno, text)
+            continue
+        yield Line(statement.lineno, text.splitlines()[0])
+        for name, heading in (("body", ""), ("handlers", ""), ("orelse", "else:"), ("finalbody", "finally:")):
+            block = getattr(statement, name, None) or ()
+            if block and heading:
+                yield Line(block[0].lineno, indent + heading)
+            yield from _lines(block, indent if name == "handlers" else f"{indent}    ")
+
+
+def _constant(summaries: Sequence[Mapping[str, str]], words: set[str]) -> dict[str, str]:
+    """Return the named arguments, attributes and keys that are the same in every recorded call."""
+    if not summaries:
+        return {}
+    alike = set.intersection(*(set(summary.items()) for summary in summaries))
+    constant = {}
+    for path, value in summaries[0].items():
+        if (path, value) in alike and path not in _OWN and _WORD.findall(path)[-1] in words:
+            constant[path] = value
+    return dict(list(constant.items())[:MOST_NAMES])

@@ -29,11 +29,9 @@ from lmr_author.core import files, processes, resources, texts
 from lmr_author.core.errors import LmrError
 from lmr_author.core.paper.sections import sections
 from lmr_author.core.task import Progress
-from lmr_author.release.drafting import looking
-from lmr_author.release.drafting.desk import DESKS, Desk
-from lmr_author.release.drafting.options import DraftOptions
-from lmr_author.release.drafting.rounds import craft
-from lmr_author.release.drafting.tools import Tools
+from lmr_author.release.drafting.desk import DESKS, Desk, DraftOptions
+from lmr_author.release.drafting.draft import craft
+from lmr_author.release.drafting.tools import Tools, file_names
 from lmr_author.release.export.output import render
 from lmr_author.release.recipes.side_by_side import interrupt_workers
 from lmr_author.runtime.environment import interpreters
@@ -56,8 +54,6 @@ _HISTORY = TypeAdapter(list[ChatMessage])
 
 
 class Agent:
-    """Drafts recipes, several side by side."""
-
     def __init__(self, options: DraftOptions) -> None:
         self.options = options
         self._bugs: list[Exception] = []
@@ -112,7 +108,7 @@ class Agent:
         return drafting()
 
     async def converse(self, desk: Desk, say: Progress, show: Progress) -> list[ChatMessage]:
-        """Talk with the model until the draft ends, and return the conversation, which is stored after each step."""
+        """Talk to the model until the draft ends; the conversation is stored after each step."""
         tools = Tools(desk, self.options, say, show).all()
         messages = _begin(desk, self.options)
         while not desk.state.ending:
@@ -131,7 +127,7 @@ class Agent:
         return messages
 
     async def _reply(self, desk: Desk, messages: list[ChatMessage], tools: Sequence[ToolDef]) -> None:
-        """Add the model's next message; end the draft where it refuses, says nothing, or cannot be reached."""
+        """Add the model's next message; end the draft if it refuses, uses no tools, or cannot be reached."""
         if isinstance(messages[-1], ChatMessageAssistant):
             messages.append(ChatMessageUser(content=render("draft/go-on.md.j2")))
         try:
@@ -152,7 +148,6 @@ class Agent:
 
 
 def _begin(desk: Desk, options: DraftOptions) -> list[ChatMessage]:
-    """Return the conversation so far, or its first two messages."""
     if desk.messages.is_file():
         return list(_HISTORY.validate_json(desk.messages.read_bytes()))
     ranking = suggest_repository(desk.repository, desk.folder / "paper.json", SUGGESTED)
@@ -163,7 +158,7 @@ def _begin(desk: Desk, options: DraftOptions) -> list[ChatMessage]:
         sections=sections(desk.pages),
         suggestions=ranking.suggestions,
         notes=ranking.notes,
-        files=looking.file_names(desk.repository, ""),
+        files=file_names(desk.repository, ""),
         place=_runs_in(options.where),
         recipe=(desk.recipe / "recipe.yaml").read_text("utf-8"),
     )
@@ -173,7 +168,7 @@ def _begin(desk: Desk, options: DraftOptions) -> list[ChatMessage]:
 
 
 def _runs_in(where: Where) -> dict[str, str]:
-    """Return what a model has to know of the place where its code runs: what is installed, which Pythons are there."""
+    """Return what a model has to know of its sandbox: installed packages, available Pythons."""
     if where.kind == DOCKER:
         return {"kind": DOCKER}
     if where.python is None:
@@ -200,14 +195,14 @@ def _count(desk: Desk, output: ModelOutput) -> None:
 
 
 def _silent(messages: Sequence[ChatMessage]) -> int:
-    """Return how many replies in a row, up to the last, use no tool."""
+    """Count the last replies in a row that use no tool."""
     replies = [message for message in messages if isinstance(message, ChatMessageAssistant)]
     used = [number for number, message in enumerate(replies) if message.tool_calls]
     return len(replies) - 1 - (used[-1] if used else -1)
 
 
 def _shorten(messages: list[ChatMessage]) -> None:
-    """Shorten what tools answered before the last few; the model can ask for it again."""
+    """Shorten all but the last few answers of tools; the model can ask for them again."""
     answers = [message for message in messages if isinstance(message, ChatMessageTool)]
     for message in answers[:-_RECENT]:
         if len(message.text) > _SHORT or not isinstance(message.content, str):

@@ -16,9 +16,9 @@ from lmr_author.core.repo import Address
 from lmr_author.core.task import Progress, Record
 from lmr_author.core.task.drafted import DRAFTED, DraftOrigin
 from lmr_author.core.task.record import Count, Index, Seconds, Text
-from lmr_author.release.drafting.options import Budget, Request
 from lmr_author.release.recipes.recipe import RECIPE
 from lmr_author.release.recipes.stages import StandIns
+from lmr_author.runtime.environment.where import Where
 
 DESKS = ".drafts"
 """Folder, beside the recipes, of drafts under way and of the models' logs."""
@@ -31,6 +31,38 @@ WRITABLE = re.compile(
 )
 """Files of a recipe that a model may write: not those in which a person accepts something."""
 MOST_CHARACTERS, MOST_FILES = 200_000, 200
+
+
+@dataclass(frozen=True)
+class Request:
+    """A paper and its repository; without ``commit``, its newest one."""
+
+    paper: str
+    repository: str
+    commit: str = ""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Limits of a draft: runs of ``make``, tokens, minutes, and dollars if the provider reports costs."""
+
+    rounds: int
+    tokens: int
+    minutes: float
+    cost: float | None = None
+
+
+@dataclass(frozen=True)
+class DraftOptions:
+    """Options of ``draft``, as its help describes them; the budget is for each paper."""
+
+    model: str
+    out: Path
+    tasks: Path
+    budget: Budget
+    where: Where
+    stand_ins: StandIns
+    jobs: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +99,7 @@ class State(Record):
     detail: str = ""
 
     def over(self, budget: Budget) -> str:
-        """Return the limit that is reached; "" for none."""
+        """Return the exhausted limit; "" for none."""
         used = {
             "rounds": (self.rounds, budget.rounds),
             "tokens": (self.tokens, budget.tokens),
@@ -78,7 +110,7 @@ class State(Record):
 
 
 class Desk:
-    """A draft under way. What it changes is stored at once, so that a killed draft goes on where it was."""
+    """A draft under way. Every change is stored at once, so that a killed draft can resume."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -102,16 +134,14 @@ class Desk:
 
     @property
     def pages(self) -> dict[int, str]:
-        """The text of each page, from 1."""
         return {int(number): text for number, text in files.read_json(self.folder / "paper.json").items()}
 
     def stand_ins(self, given: StandIns) -> StandIns:
-        """Return stand-ins with the paper that lies here, so that it is fetched once."""
+        """Return stand-ins with the paper on this desk, so that it is fetched once."""
         papers = {self.state.paper: str(self.pdf.absolute())}
         return StandIns(given.clones, {**papers, **given.papers})
 
     def note(self, **changes: object) -> None:
-        """Store a change of the state."""
         self.state = replace(self.state, **changes)  # type: ignore[arg-type]
         self.state.write(self.folder / STATE)
 
@@ -119,10 +149,10 @@ class Desk:
         self.note(ending=ending, detail=" ".join(detail.split())[:500])
 
     def write(self, path: str, text: str) -> str:
-        """Write a file of the recipe, and say so. Raises LmrError for another path, or for too much."""
+        """Write a file of the recipe. Raises LmrError for a path that a model may not write, or for too much text."""
         if not WRITABLE.fullmatch(path):
             raise LmrError(
-                f"{path!r} is no file that you may write",
+                f"{path!r} is not a file that you may write",
                 "recipe.yaml, ledger.yaml, NAME.py, data/…, answers/NUMBER/NAME.py, NAME.patch",
             )
         if len(text) > MOST_CHARACTERS or len(list(files.walk(self.recipe))) >= MOST_FILES:
@@ -133,7 +163,7 @@ class Desk:
         return f"wrote {path}"
 
     def remove(self, path: str) -> str:
-        """Remove a file of the recipe, and say so. Raises LmrError where there is none that may be removed."""
+        """Remove a file of the recipe. Raises LmrError if there is none that a model may remove."""
         if not WRITABLE.fullmatch(path) or not files.is_file_inside(self.recipe, path):
             raise LmrError(
                 f"the recipe has no file {path!r} that you may remove", "list_recipe has its files"
@@ -145,12 +175,9 @@ class Desk:
 def open_desk(
     request: Request, model: str, out: Path, stand_ins: StandIns, number: int, say: Progress
 ) -> Desk:
-    """Return the desk of a paper and its repository: the one that was begun, else a new one, whole or not at all.
+    """Return the desk of a paper and its repository: an earlier one, or a new one with recipe number ``number``.
 
-    Args:
-        number: of the recipe, where the draft is new.
-
-    Raises LmrError: paper or repository cannot be had, or another paper or model has a draft of this name.
+    Raises LmrError: paper or repository is unavailable, or another paper or model has a draft of this name.
     """
     address = Address.parse(request.repository)
     name = address.folder_name
@@ -187,10 +214,10 @@ def _begun(folder: Path, request: Request, model: str) -> Desk:
     desk = Desk(folder)
     if desk.state.repository != request.repository:
         raise LmrError(
-            f"{folder} is a draft of {desk.state.repository}", "take another --out, or remove that folder"
+            f"{folder} is a draft of {desk.state.repository}", "choose another --out, or remove that folder"
         )
     if desk.state.model != model:
-        hint = f"go on with --model {desk.state.model}, or remove that folder to begin anew"
+        hint = f"resume with --model {desk.state.model}, or remove that folder to begin anew"
         raise LmrError(f"{folder} was begun by {desk.state.model}", hint)
     if desk.state.ending in GOES_ON:
         desk.note(ending="", detail="")
@@ -198,7 +225,7 @@ def _begun(folder: Path, request: Request, model: str) -> Desk:
 
 
 def _begin_recipe(folder: Path, state: State, read: paper.Paper, title: str, year: int | None) -> None:
-    """Write the recipe as far as it is given: paper, repository, number, name, and who drafts it."""
+    """Write the given part of the recipe: paper, repository, number, name, and drafting model."""
     about: dict[str, object] = {"source": state.paper, "title": title, "authors": ", ".join(read.authors)}
     about |= {"year": year} if year else {}
     if state.paper == "paper.pdf":
@@ -214,7 +241,6 @@ def _begin_recipe(folder: Path, state: State, read: paper.Paper, title: str, yea
 
 
 def free_numbers(out: Path, many: int) -> Sequence[int]:
-    """Return numbers that no recipe or draft in a folder has."""
     taken = {int(match[0]) for path in out.glob("*") if (match := re.match(r"\d+(?=-)", path.name))}
     taken |= {state.id for path in out.glob(f"{DESKS}/*/{STATE}") if (state := State.read_if_valid(path))}
     first = max(taken, default=0) + 1

@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import anyio
 from inspect_ai.tool import ContentImage, ToolDef, ToolError
 
-from lmr_author.core import paper
+from lmr_author.core import files, foreign, paper
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Progress
-from lmr_author.release.drafting import looking
-from lmr_author.release.drafting.desk import Desk
-from lmr_author.release.drafting.options import DraftOptions
-from lmr_author.release.drafting.rounds import make_round
-from lmr_author.release.recipes.made import STAGES
+from lmr_author.core.texts import counted
+from lmr_author.release.drafting.desk import Desk, DraftOptions
+from lmr_author.release.drafting.draft import make_round
+from lmr_author.release.recipes import STAGES
 from lmr_author.release.recipes.make import MakeOptions
+
+MOST_BYTES = 4 * 1024 * 1024
+"""Size of a file that is read or searched."""
+MOST_LINES = 400
+MOST_HITS = 80
+MOST_NAMES = 400
+_LONGEST_LINE = 300
 
 
 @dataclass(frozen=True)
@@ -48,7 +57,7 @@ class Tools:
             first: the first page, from 1
             last: the last page
         """
-        return _answered(looking.pages, self.desk, first, last)
+        return _answered(pages, self.desk, first, last)
 
     async def look_at_page(self, number: int) -> Any:
         """Look at a page of the paper as a picture: formulas, figures and tables.
@@ -67,7 +76,7 @@ class Tools:
         Args:
             folder: only in and below this folder; all where it is left out
         """
-        return _answered(looking.file_names, self.desk.repository, folder)
+        return _answered(file_names, self.desk.repository, folder)
 
     async def search_files(self, words: str, folder: str = "") -> str:
         """Find lines of the repository's files.
@@ -76,9 +85,9 @@ class Tools:
             words: what a line has to contain, whatever its case
             folder: only in and below this folder; all where it is left out
         """
-        return _answered(looking.search, self.desk.repository, words, folder)
+        return _answered(search, self.desk.repository, words, folder)
 
-    async def read_file(self, path: str, first: int = 1, lines: int = looking.MOST_LINES) -> str:
+    async def read_file(self, path: str, first: int = 1, lines: int = MOST_LINES) -> str:
         """Read lines of a file of the repository.
 
         Args:
@@ -86,11 +95,11 @@ class Tools:
             first: the first line, from 1
             lines: how many lines, at most 400
         """
-        return _answered(looking.read, self.desk.repository, path, first, lines)
+        return _answered(read_text, self.desk.repository, path, first, lines)
 
     async def list_recipe(self) -> str:
         """List the files of the recipe so far."""
-        return _answered(looking.file_names, self.desk.recipe, "")
+        return _answered(file_names, self.desk.recipe, "")
 
     async def read_recipe(self, path: str) -> str:
         """Read a file of the recipe.
@@ -98,7 +107,7 @@ class Tools:
         Args:
             path: of the file
         """
-        return _answered(looking.read, self.desk.recipe, path)
+        return _answered(read_text, self.desk.recipe, path)
 
     async def write_recipe(self, path: str, text: str) -> str:
         """Write a file of the recipe, whole.
@@ -150,8 +159,77 @@ class Tools:
 
 
 def _answered(function: Callable[..., str], *arguments: Any) -> str:
-    """Return what a function does; tell the model what it refuses."""
+    """Return what a function returns; tell the model what it refuses."""
     try:
         return function(*arguments)
     except LmrError as error:
         raise ToolError(f"{error.message}; {error.hint}") from error
+
+
+def pages(desk: Desk, first: int, last: int) -> str:
+    """Return the text of some pages. Raises LmrError if there are none of these numbers."""
+    there = desk.pages
+    wanted = [number for number in range(first, last + 1) if number in there]
+    if not wanted:
+        raise LmrError(f"the paper has no pages {first} to {last}", f"it has 1 to {max(there)}")
+    return "\n\n".join(f"=== page {number} ===\n{there[number]}" for number in wanted)
+
+
+def file_names(root: Path, folder: str) -> str:
+    """List the files in and below a folder, with their sizes; count those of subfolders if there are many."""
+    start = files.inside(root, folder) if folder.strip("./") else root
+    if not start.is_dir():
+        raise LmrError(f"there is no folder {folder!r}", "leave it out for all of the repository")
+    paths = list(files.walk(start))
+    if len(paths) <= MOST_NAMES:
+        return (
+            "\n".join(f"{path.relative_to(root).as_posix()}  {path.stat().st_size}" for path in paths)
+            or "none"
+        )
+    lines = [f"{path.name}  {path.stat().st_size}" for path in paths if path.parent == start]
+    below = Counter(path.relative_to(start).parts[0] for path in paths if path.parent != start)
+    lines += [
+        f"{(start / name).relative_to(root).as_posix()}/  {counted(many, 'file')}"
+        for name, many in sorted(below.items())
+    ]
+    return "\n".join(lines[:MOST_NAMES])
+
+
+def read_text(root: Path, path: str, first: int = 1, lines: int = MOST_LINES) -> str:
+    """Return numbered lines of a text file. Raises LmrError for any other."""
+    text = _text(root, files.inside(root, path))
+    if text is None:
+        raise LmrError(f"there is no text file {path!r} of at most 4 MiB", "list the files")
+    every = text.splitlines()
+    first, many = max(1, first), min(max(1, lines), MOST_LINES)
+    shown = every[first - 1 : first - 1 + many]
+    head = f"{path}: lines {first} to {first + len(shown) - 1} of {len(every)}"
+    return "\n".join(
+        [head, *(f"{number:>5} {line[:_LONGEST_LINE]}" for number, line in enumerate(shown, first))]
+    )
+
+
+def search(root: Path, words: str, folder: str = "") -> str:
+    """Return the lines of text files that contain some words, ignoring case: ``path:line: text``."""
+    if not words.strip():
+        raise LmrError("nothing to look for", "give the words that a line has to contain")
+    start = files.inside(root, folder) if folder.strip("./") else root
+    hits = list[str]()
+    for hit in _hits(root, start, words.casefold()):
+        if len(hits) == MOST_HITS:
+            hits.append("… and more: look in a folder, or for other words")
+            break
+        hits.append(hit)
+    return "\n".join(hits) or "none"
+
+
+def _hits(root: Path, start: Path, words: str) -> Iterator[str]:
+    for path in files.walk(start):
+        for number, line in enumerate((_text(root, path) or "").splitlines(), 1):
+            if words in line.casefold():
+                yield f"{path.relative_to(root).as_posix()}:{number}: {line.strip()[:_LONGEST_LINE]}"
+
+
+def _text(root: Path, path: Path) -> str | None:
+    data = foreign.read_inside(os.path.realpath(root), path, MOST_BYTES)
+    return None if data is None or b"\0" in data[:4096] else data.decode("utf-8", "replace")

@@ -26,10 +26,6 @@ def write_bundle(exportable: Exportable, folder: Path, base_image: str = "") -> 
     """Write the masked repository without ``unit_test/``, the environment files and the instructions.
 
     Goldens, expected outputs and ``authoring/`` are never copied: only the files listed here are.
-
-    Args:
-        folder: it is made if it does not exist.
-        base_image: default of the Dockerfile's ``BASE_IMAGE``; "" leaves the task's own.
     """
     repository = exportable.task.repository(exportable.info)
     copy_tree(repository, folder / repository.name, {}, with_tests=False)
@@ -50,7 +46,7 @@ def copy_environment(task: Task, folder: Path, base_image: str = "") -> None:
 
 
 def _recorded_base(task: Task, dockerfile: str) -> str:
-    """Return the image that a Dockerfile without a base of its own was made for; "" where none is needed or known."""
+    """Return the base image that a Dockerfile without a default base was made for; "" if unknown or not needed."""
     default = _DEFAULT_BASE.search(dockerfile)
     if default is None or default[2]:
         return ""
@@ -58,9 +54,9 @@ def _recorded_base(task: Task, dockerfile: str) -> str:
 
 
 def copying(name: str, path: str, owner: int) -> str:
-    """Return the lines of a Dockerfile that put the repository into the image, for a user's number.
+    """Return the lines of a Dockerfile that copy the repository into the image, owned by a user's number.
 
-    LMR-Bench's scripts mount it: a Dockerfile made for them does not copy it.
+    LMR-Bench's scripts mount the repository: a Dockerfile made for them does not copy it.
     """
     return (
         f"\nUSER 0\nCOPY --chown={owner}:{owner} {json.dumps([name, path])}\nUSER {owner}\nWORKDIR {path}\n"
@@ -68,7 +64,7 @@ def copying(name: str, path: str, owner: int) -> str:
 
 
 def with_base_image(dockerfile: str, image: str) -> str:
-    """Make an image the Dockerfile's default base. Raises UsageError for a name that is none."""
+    """Make an image the Dockerfile's default base. Raises UsageError for an invalid name."""
     if not _IMAGE.fullmatch(image):
         raise UsageError(f"--base-image {image!r} is not the name of an image", "as in pytorch/pytorch:2.5.1")
     if _DEFAULT_BASE.search(dockerfile):
@@ -77,7 +73,7 @@ def with_base_image(dockerfile: str, image: str) -> str:
 
 
 def agent_document(exportable: Exportable, base_image: str = "") -> dict[str, Any]:
-    """Return ``task.json``: the paper, the versions in the image, and for each implementation what to write where."""
+    """Return ``task.json``: the paper, the versions in the image, and what to implement where."""
     info = exportable.info
     return {
         "instance_id": info.instance_id,

@@ -5,11 +5,12 @@ The checklist: Zhu et al., Establishing Best Practices for Building Rigorous Age
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lmr_author import __version__
-from lmr_author.core import quoting
+from lmr_author.core import quoting, resources
 from lmr_author.core.task import (
     Evaluation,
     Finding,
@@ -30,12 +31,11 @@ from lmr_author.release.review.review_status import ACCEPTED, proof_of, review_s
 ASSESSMENT = "assessment.yaml"
 LEAKS = "LMR4"
 """Start of the codes of what gives a solution away."""
-NOT_SHOWN = "not shown: "
 
 
 @dataclass(frozen=True)
 class Item:
-    """One item of the checklist: its number, what it asks, 1 where the set shows it, and the evidence."""
+    """One item of the checklist; ``score`` is 1 if the set shows it."""
 
     id: str
     check: str
@@ -45,18 +45,7 @@ class Item:
 
 @dataclass(frozen=True)
 class TaskEvidence:
-    """What the records of one task show.
-
-    Attributes:
-        proof: the evaluation of the task as it is; None for none.
-        recordings: of its implementations.
-        functions: number of its implementations.
-        leaks: findings about leaks that nobody accepted.
-        signed: reviewers accepted it.
-        pinned: its packages and its base image have exact versions.
-        license: of the repository; "" for none known.
-        remade: it was made from a recipe.
-    """
+    """What the records of one task show; ``proof`` is None unless the evaluation is of the current state."""
 
     task: str
     proof: Evaluation | None
@@ -75,7 +64,6 @@ class TaskEvidence:
 
     @property
     def is_varied(self) -> bool:
-        """True where the cases of each implementation differ in types, shapes or lengths."""
         for recording in self.recordings:
             summaries = {str(sorted(case.summary.items())) for case in recording.cases}
             if len(summaries) < 2:
@@ -88,7 +76,7 @@ Set = Sequence[TaskEvidence]
 
 
 def gather(task: Task, findings: Sequence[Finding]) -> TaskEvidence:
-    """Read a task's records. ``findings``: what `validate` finds. Raises LmrError for an unreadable ``info.json``."""
+    """Read a task's records. ``findings``: of `validate`. Raises LmrError for an unreadable ``info.json``."""
     info = task.load()
     state = State.of(task)
     proof = proof_of(task, state.reviewed)
@@ -111,21 +99,23 @@ def gather(task: Task, findings: Sequence[Finding]) -> TaskEvidence:
 
 
 def assess(tasks: Set) -> list[Item]:
-    """Score every item. An item that nothing in the set shows has 0 and says so."""
+    """Score every item. An item that nothing in the set shows scores 0 and says so."""
     items = []
-    for number, check, evidence in ITEMS:
-        if isinstance(evidence, str):
-            shown, reason = False, NOT_SHOWN + evidence
+    for number, item in tomllib.loads(resources.template("export/huggingface/assessment.toml")).items():
+        if "reason" in item:
+            shown, reason = False, f"not shown: {item['reason']}"
         elif not tasks:
-            shown, reason = False, f"{NOT_SHOWN}there is no task"
+            shown, reason = False, "not shown: there is no task"
+        elif number in IN_EVERY:
+            shown, reason = _in_every(tasks, *IN_EVERY[number])
         else:
-            shown, reason = evidence(tasks)
-        items.append(Item(number, check, int(shown), reason))
+            shown, reason = OF_THE_SET[number](tasks)
+        items.append(Item(number, item["check"], int(shown), reason))
     return items
 
 
 def as_yaml(items: Sequence[Item]) -> str:
-    """Return the assessment as the checklist's authors keep theirs: item → check, score and reason."""
+    """Return the assessment in the form of the checklist's authors: item → check, score and reason."""
     head = "# Agentic Benchmark Checklist (arXiv 2507.02825): scored by lmr-author from the records of the tasks.\n"
     table = {
         scored.id: {"check": scored.check, "score": scored.score, "reason": scored.reason} for scored in items
@@ -133,15 +123,11 @@ def as_yaml(items: Sequence[Item]) -> str:
     return head + quoting.yaml(table)
 
 
-def _in_every(words: str, holds: Callable[[TaskEvidence], bool]) -> Callable[[Set], Score]:
-    """Return what scores whether something holds for every task, and names those for which it does not."""
-
-    def score(tasks: Set) -> Score:
-        without = [evidence.task for evidence in tasks if not holds(evidence)]
-        reason = f"{words} in {len(tasks) - len(without)} of {counted(len(tasks), 'task')}"
-        return not without, f"{reason}; not in {listed(without, 3)}" if without else reason
-
-    return score
+def _in_every(tasks: Set, words: str, holds: Callable[[TaskEvidence], bool]) -> Score:
+    """Score whether something holds for every task, and name the other tasks."""
+    without = [evidence.task for evidence in tasks if not holds(evidence)]
+    reason = f"{words} in {len(tasks) - len(without)} of {counted(len(tasks), 'task')}"
+    return not without, f"{reason}; not in {listed(without, 3)}" if without else reason
 
 
 def _golden_passes(task: TaskEvidence) -> bool:
@@ -149,8 +135,8 @@ def _golden_passes(task: TaskEvidence) -> bool:
 
 
 def _verified(tasks: Set) -> Score:
-    golden, by_run = _in_every("the golden passes its test", _golden_passes)(tasks)
-    signed, by_people = _in_every("reviewers signed off", lambda task: task.signed)(tasks)
+    golden, by_run = _in_every(tasks, "the golden passes its test", _golden_passes)
+    signed, by_people = _in_every(tasks, "reviewers signed off", lambda task: task.signed)
     return golden and signed, f"{by_run}; {by_people}"
 
 
@@ -163,9 +149,8 @@ def _measured_flaws(tasks: Set) -> Score:
 
 
 def _mutants(tasks: Set) -> str:
-    return MutationScore.total(
-        evaluation.mutation_score(task.proof.gates) for task in tasks if task.proof
-    ).text
+    scores = (evaluation.mutation_score(task.proof.gates) for task in tasks if task.proof)
+    return MutationScore.total(scores).text
 
 
 def _edges(tasks: Set) -> Score:
@@ -200,119 +185,48 @@ def _exercised(tasks: Set) -> Score:
 
 
 def _apart(tasks: Set) -> Score:
-    alone, reason = _in_every("no leak of a solution is found", lambda task: not task.leaks)(tasks)
+    alone, reason = _in_every(tasks, "no leak of a solution is found", lambda task: not task.leaks)
     return alone, f"{reason}; agents get neither test, golden nor expected values"
 
 
-ITEMS: tuple[tuple[str, str, str | Callable[[Set], Score]], ...] = (
-    (
-        "O.c.1",
-        "Where a model judges answers, its agreement with people is measured.",
-        "the tests decide; how far a judging model agrees with people is in the page that `lmr-author analyze` writes",
+IN_EVERY: dict[str, tuple[str, Callable[[TaskEvidence], bool]]] = {
+    "O.e.2": ("cases differ in types, shapes or lengths", lambda task: task.is_varied),
+    "O.e.3": (
+        "constant results fail, and so do enough mutants, with at most a tenth accepted or reviewers' approval,",
+        lambda task: task.holds("trivial-fails", MUTANTS_DIE),
     ),
-    (
-        "O.c.2",
-        "Where a model judges answers, it withstands answers that are written to persuade it.",
-        "the tests decide; a judging model sees an answer between marks that it cannot write, which no figure proves",
+    "O.f.3": ("repeated runs of the golden agree", _golden_passes),
+    "T.1": ("packages and base image have exact versions", lambda task: task.pinned),
+    "T.4": ("each run starts from a fresh copy without network", lambda task: task.holds("isolated")),
+    "T.6": ("pinned, and run without network", lambda task: task.pinned and task.holds("isolated")),
+    "T.7": (
+        "the repository's own code gives the expected values",
+        lambda task: task.holds("untampered", "golden-passes", "target-entered"),
     ),
-    ("O.d.1", "Test cases are verified for correctness and quality.", _verified),
-    ("O.d.2", "The quality of the tests is measured objectively.", _measured),
-    ("O.e.1", "Test inputs cover edge cases.", _edges),
-    (
-        "O.e.2",
-        "Test inputs vary in types, layouts and ranges.",
-        _in_every("cases differ in types, shapes or lengths", lambda task: task.is_varied),
+    "T.8": ("the golden passes as an answer would", _golden_passes),
+    "T.9": ("the golden passes as an answer would", _golden_passes),
+    "T.10": (
+        "doing nothing, little or cheating fails",
+        lambda task: task.holds("masked-fails", "trivial-fails", "isolated") and not task.leaks,
     ),
-    (
-        "O.e.3",
-        "Test inputs are such that the code's result depends on them.",
-        _in_every(
-            "constant results fail, and so do enough mutants, with at most a tenth accepted or reviewers' approval,",
-            lambda task: task.holds("trivial-fails", MUTANTS_DIE),
-        ),
+    "R.1": ("the repository's licence is known", lambda task: bool(task.license)),
+    "R.4": ("a recipe makes the task again", lambda task: task.remade),
+    "R.7": ("what people accepted is listed with reasons", lambda task: task.proof is not None),
+    "R.13": (
+        "the masked code and trivial answers were run, and fail",
+        lambda task: task.holds("masked-fails", "trivial-fails"),
     ),
-    ("O.f.2", "All relevant parts of the code are exercised.", _exercised),
-    ("O.f.3", "No result is flaky.", _in_every("repeated runs of the golden agree", _golden_passes)),
-    (
-        "T.1",
-        "Versions of all tools are stated.",
-        _in_every("packages and base image have exact versions", lambda task: task.pinned),
+}
+"""Items that hold if something holds for every task: what, and how it is seen."""
+OF_THE_SET: dict[str, Callable[[Set], Score]] = {
+    "O.d.1": _verified,
+    "O.d.2": _measured,
+    "O.e.1": _edges,
+    "O.f.2": _exercised,
+    "T.5": _apart,
+    "R.2": lambda _: (
+        True,
+        f"lmr-author {__version__} makes, proves and judges the tasks; also for Harbor, verifiers and Inspect AI",
     ),
-    (
-        "T.4",
-        "Nothing is left over from one run to the next.",
-        _in_every("each run starts from a fresh copy without network", lambda task: task.holds("isolated")),
-    ),
-    ("T.5", "The agent is apart from the truth.", _apart),
-    (
-        "T.6",
-        "The set-up does not change over time.",
-        _in_every("pinned, and run without network", lambda task: task.pinned and task.holds("isolated")),
-    ),
-    (
-        "T.7",
-        "The truth is verified.",
-        _in_every(
-            "the repository's own code gives the expected values",
-            lambda task: task.holds("untampered", "golden-passes", "target-entered"),
-        ),
-    ),
-    ("T.8", "Every task can be solved.", _in_every("the golden passes as an answer would", _golden_passes)),
-    (
-        "T.9",
-        "An oracle solves every task.",
-        _in_every("the golden passes as an answer would", _golden_passes),
-    ),
-    (
-        "T.10",
-        "No shortcut solves a task.",
-        _in_every(
-            "doing nothing, little or cheating fails",
-            lambda task: task.holds("masked-fails", "trivial-fails", "isolated") and not task.leaks,
-        ),
-    ),
-    (
-        "R.1",
-        "The set may be shared.",
-        _in_every("the repository's licence is known", lambda task: bool(task.license)),
-    ),
-    (
-        "R.2",
-        "The harness is open and can be run by others.",
-        lambda _: (
-            True,
-            f"lmr-author {__version__} makes, proves and judges the tasks; also for Harbor, verifiers and Inspect AI",
-        ),
-    ),
-    (
-        "R.3",
-        "Contamination of models by the repositories is measured.",
-        "`lmr-author analyze` measures how much of a golden an answer repeats; a set without answers cannot show it",
-    ),
-    (
-        "R.4",
-        "The set can be made again and kept up to date.",
-        _in_every("a recipe makes the task again", lambda task: task.remade),
-    ),
-    (
-        "R.7",
-        "Known flaws are described.",
-        _in_every("what people accepted is listed with reasons", lambda task: task.proof is not None),
-    ),
-    ("R.8", "What the flaws do to results is discussed.", "nobody but its authors can"),
-    ("R.9", "The flaws are measured.", _measured_flaws),
-    (
-        "R.10",
-        "Results come with their statistical significance.",
-        "`lmr-author judge` and `analyze` give intervals; a set without results cannot show it",
-    ),
-    (
-        "R.13",
-        "Trivial agents are among the results.",
-        _in_every(
-            "the masked code and trivial answers were run, and fail",
-            lambda task: task.holds("masked-fails", "trivial-fails"),
-        ),
-    ),
-)
-"""Number, question in our words, and the score from the records of all tasks; or why a set of tasks cannot show it."""
+    "R.9": _measured_flaws,
+}

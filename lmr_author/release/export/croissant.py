@@ -32,13 +32,7 @@ def croissant(
     publication: Publication,
     day: str,
 ) -> dict[str, Any]:
-    """Describe the JSONL files and archives that a folder holds.
-
-    Args:
-        columns: name, type and description of each column, by table.
-        papers: rows of that table.
-        day: when the data set was published; "" if unknown.
-    """
+    """Describe the JSONL files and archives in a folder; ``day`` is that of publication."""
     document: dict[str, Any] = json.loads(resources.template("export/huggingface/croissant.json"))
     document |= {
         "name": publication.name,
@@ -113,7 +107,7 @@ def _creator(publication: Publication) -> dict[str, Any]:
 
 
 def _paper_licenses(papers: Sequence[Row]) -> str:
-    """Return a sentence: ``license`` of Croissant is of the code alone."""
+    """Return a sentence: Croissant's ``license`` is that of the code alone."""
     names = sorted({row["paper_license"] for row in papers if row["paper_license"]})
     if names:
         return f" Licences of the papers: {', '.join(names)}."

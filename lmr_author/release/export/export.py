@@ -17,9 +17,8 @@ from lmr_author.core.task.mutation import MutationScore
 from lmr_author.core.texts import listed
 from lmr_author.proof.validation.run import checked
 from lmr_author.release.export.agent import write_bundle
-from lmr_author.release.export.harbor import write_harbor
+from lmr_author.release.export.harbor import require_registry, write_harbor
 from lmr_author.release.export.huggingface import write_huggingface, write_private
-from lmr_author.release.export.images import require_registry
 from lmr_author.release.export.lmr_bench import write_lmr_bench
 from lmr_author.release.export.options import (
     NOT_REVIEWED,
@@ -35,13 +34,7 @@ HARBOR, HUGGINGFACE = "harbor", "huggingface"
 
 @dataclass(frozen=True)
 class ExportResult:
-    """An export, or why there is none.
-
-    Attributes:
-        unsound: problems by task; unless forced, nothing was written if there are any.
-        unreviewed: tasks whose reviews are missing; unless asked for, nothing was written if there are any.
-        files: number of files in ``out``.
-    """
+    """An export, or why there is none: problems by task, tasks without reviews. ``files`` counts those in ``out``."""
 
     unsound: Mapping[str, tuple[str, ...]]
     unreviewed: tuple[str, ...] = ()
@@ -51,10 +44,8 @@ class ExportResult:
 def export(tasks: Sequence[Task], options: ExportOptions) -> ExportResult:
     """Export all tasks or none: ``out`` appears complete or not at all.
 
-    Raises:
-        UsageError: a folder that cannot be written to, or an option that the format does not have.
-        LmrError: a task that lacks what the format needs.
-        SandboxError: an image that cannot be built or pushed.
+    Raises UsageError: an unusable folder, or an option that the format lacks. LmrError: a task lacks what
+    the format needs. SandboxError: an image cannot be built or pushed.
     """
     _require_own_options(options)
     _require_free(options.out, tasks)
@@ -77,21 +68,20 @@ def export(tasks: Sequence[Task], options: ExportOptions) -> ExportResult:
     except shutil.Error as error:  # copytree goes on after an error and reports all of them at its end
         _, _, reason = error.args[0][0]
         raise LmrError(
-            f"cannot copy a task: {reason}", "nothing was written; mend this and try again"
+            f"cannot copy a task: {reason}", "nothing was written; fix this and try again"
         ) from error
     except UnicodeEncodeError as error:
         raise LmrError(
             f"a text of a task cannot be written: {error.object[error.start]!a} is half a character",
-            "write that text of info.json, or that file name, anew",
+            "rewrite that text of info.json, or that file name",
         ) from error
     return ExportResult(unsound, unreviewed, count)
 
 
 def examine(tasks: Sequence[Task], *, challenged: bool = False) -> list[Exportable]:
-    """Check tasks, their evaluations and their reviews. Raises LmrError for a task in which nothing is masked.
+    """Check tasks, their evaluations, their reviews and, if ``challenged``, their challenges.
 
-    Args:
-        challenged: ask for a challenge that leaves nothing open, too.
+    Raises LmrError for a task in which nothing is masked.
     """
     exportables = []
     for task, report in zip(tasks, checked(tasks).tasks, strict=True):
@@ -140,19 +130,17 @@ def _mutants(task: Task, info: TaskInfo) -> dict[int, MutationScore]:
 
 
 def _challenge_problem(status: ChallengeStatus, record: Challenge | None) -> str:
-    """Return why a task does not count as challenged; "" where it does."""
     if record is None:
         return "never challenged with misreadings and rewrites"
     if status is ChallengeStatus.STALE:
-        return "changed since it was challenged, or a function of it never was"
-    if status is ChallengeStatus.OPEN:
-        names = [challenger.name for challenger in record.open]
-        return f"its challenge leaves something open: {listed(names, 5)}"
-    return ""
+        return "changed since it was challenged, or has a function that never was"
+    names = [challenger.name for challenger in record.open]
+    return (
+        f"its challenge leaves something open: {listed(names, 5)}" if status is ChallengeStatus.OPEN else ""
+    )
 
 
 def _require_own_options(options: ExportOptions) -> None:
-    """Refuse options of another format than the chosen one."""
     if options.private and options.format != HUGGINGFACE:
         raise UsageError("--with-private is for --to huggingface", "the other formats have no public part")
     for name, value in (("--offline", options.offline), ("--push", options.push)):
@@ -174,13 +162,11 @@ def _require_free(folder: Path, tasks: Sequence[Task]) -> None:
         raise LmrError(f"{folder} is not empty", "remove it, or choose another folder")
     for task in tasks:
         if folder.resolve().is_relative_to(task.root.resolve()):
-            raise UsageError(f"{folder} lies inside the task {task.name}", "choose a folder outside of it")
+            raise UsageError(f"{folder} is inside the task {task.name}", "choose a folder outside of it")
         beside = task.root.resolve().parent
         if folder.resolve().is_relative_to(beside):
             other = os.path.relpath(beside.parent / folder.name)
-            raise UsageError(
-                f"{folder} lies in the folder of the tasks, {beside}", f"choose another: {other}"
-            )
+            raise UsageError(f"{folder} is in the folder of the tasks, {beside}", f"choose another: {other}")
 
 
 def _overlap(folder: Path, other: Path) -> bool:

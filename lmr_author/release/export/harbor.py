@@ -18,19 +18,21 @@ from pathlib import Path
 from typing import Any
 
 from lmr_author.core import code, files, resources
-from lmr_author.core.errors import LmrError
+from lmr_author.core.errors import LmrError, SandboxError, UsageError
 from lmr_author.core.task import UNIT_TEST, Implementation
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.difficulty import TargetDifficulty
 from lmr_author.core.task.recording import Recording
+from lmr_author.core.texts import printable
 from lmr_author.proof.evaluation.bench import find_twins
 from lmr_author.release.export.agent import copying, write_bundle
-from lmr_author.release.export.images import push_image
 from lmr_author.release.export.options import Exportable, ExportOptions
 from lmr_author.release.export.output import files_and_links, render
 from lmr_author.runtime.environment.versions import find_versions, in_words
 from lmr_author.runtime.probe import definitions
 from lmr_author.runtime.replay import replaying, staging
+from lmr_author.runtime.sandbox import docker_build
+from lmr_author.runtime.sandbox.docker_engine import connect, engine_errors
 
 CASE_SECONDS = 60.0
 SCRIPT_SECONDS = 600
@@ -43,6 +45,9 @@ PUBLISHED = ("task.toml", "instruction.md", "environment", "tests", "solution")
 IGNORED = ("__pycache__", "*.pyc", ".DS_Store", "*.swp", "*.swo", "*~", ".harborignore")
 """Names of files and folders that Harbor's client leaves out of a task's digest."""
 
+_PART = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
+_REGISTRY = re.compile(rf"[A-Za-z0-9.-]+(?::\d+)?(?:/{_PART})*")
+_NOT_IN_TAG = re.compile(r"[^\w.-]+")
 _COPIES = re.compile(r"^[ \t]*(?:COPY|ADD)[ \t]+(?!.*--from=)(.*)$", re.IGNORECASE | re.MULTILINE)
 
 
@@ -93,7 +98,7 @@ def _slug(name: str) -> str:
 
 
 def _complete_dockerfile(exportable: Exportable, dockerfile: Path, options: ExportOptions) -> None:
-    """Have the image hold the repository, which LMR-Bench's scripts mount, a named agent, and root as its user."""
+    """Add the repository, which LMR-Bench's scripts mount, a named agent, and root as the image's user."""
     name, path = exportable.info.repo_folder_name, staging.tree_path(exportable.info)
     text = dockerfile.read_text("utf-8") if dockerfile.is_file() else ""
     sources = [word.strip("/") for line in _COPIES.findall(text) for word in line.split()[:-1]]
@@ -142,7 +147,7 @@ def _write_texts(
 
 
 def _level(difficulty: TargetDifficulty | None) -> str:
-    """Return a level of Harbor's scale: the thirds of the answers that pass."""
+    """Return a level of Harbor's scale by thirds of the passing answers."""
     if difficulty is None or not difficulty.is_measured:
         return "unknown"
     thirds = 3 * difficulty.solved / difficulty.tried
@@ -150,7 +155,7 @@ def _level(difficulty: TargetDifficulty | None) -> str:
 
 
 def _write_tests(exportable: Exportable, implementation: Implementation, tests: Path) -> dict[str, Any]:
-    """Write what grades an answer. Returns the grader's plan; ``seconds`` is what one run may take."""
+    """Write what grades an answer. Returns the grader's plan; ``seconds`` limits one run."""
     goldens = staging.golden_overlay(
         exportable.task, exportable.info, find_twins(exportable.task, exportable.info, implementation)
     )
@@ -194,7 +199,7 @@ def _write_cases(
 
 
 def _write_script(exportable: Exportable, implementation: Implementation, tests: Path) -> dict[str, Any]:
-    """Write a test that was made by hand, with the files beside it. Returns its part of the plan."""
+    """Write a hand-written test with the files beside it. Returns its part of the plan."""
     repository = exportable.task.repository(exportable.info)
     script = implementation.unit_test_file
     if not script or not files.is_file_inside(repository, script):
@@ -269,3 +274,45 @@ def _from_def(module: code.Module, definition: code.Definition) -> bytes:
 
 def _template(name: str) -> Path:
     return resources.folder("templates") / "export" / "harbor" / name
+
+
+def require_registry(registry: str) -> None:
+    if not _REGISTRY.fullmatch(registry):
+        raise UsageError(
+            f"--push {registry!r} is not a registry",
+            "a host, then lower-case letters, as in ghcr.io/my-lab",
+        )
+
+
+def push_image(context: Path, options: ExportOptions, name: str) -> str:
+    """Build the Dockerfile of a folder, push the image, and return its name with the registry's digest.
+
+    Credentials are those of ``docker login``. Raises SandboxError if the engine or the registry refuses.
+    """
+    repository = f"{options.push}/{name}"
+    tag = _NOT_IN_TAG.sub("-", options.publication.release_version).lstrip(".-")[:128] or "latest"
+
+    def say(line: str) -> None:
+        options.say(f"{name}: {printable(line, 100)}")
+
+    client, digest = connect(), ""
+    with engine_errors():
+        docker_build.build(client, context, f"{repository}:{tag}", {}, say, None)
+        for event in client.api.push(repository, tag, stream=True, decode=True):
+            if "error" in event:
+                raise _refused(repository, str(event["error"]))
+            if status := event.get("status"):
+                say(f"{event.get('id', '')} {status}")
+            digest = event.get("aux", {}).get("Digest") or digest
+    if not digest:
+        raise _refused(repository, "the registry named no digest")
+    return f"{repository}@{digest}"
+
+
+def _refused(repository: str, reason: str) -> SandboxError:
+    host = repository.split("/")[0]
+    return SandboxError(
+        f"the image {repository} could not be pushed: {printable(reason, 300)}",
+        f"check that {host} answers and that you may push there (docker login {host}), and export again: "
+        "finished layers are used",
+    )

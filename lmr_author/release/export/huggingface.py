@@ -14,6 +14,7 @@ from typing import Any
 
 from lmr_author.core import code, files, quoting, resources
 from lmr_author.core.errors import LmrError
+from lmr_author.core.repo.citations import month_of_preprint
 from lmr_author.core.task import AUTHORING, Evaluation, Implementation, provenance
 from lmr_author.core.task.challenge import ChallengeStatus
 from lmr_author.core.task.drafted import drafted_by
@@ -31,11 +32,12 @@ TEMPLATES = "export/huggingface"
 TITLE = "Research code to implement from papers"
 MUTANTS = ("made", "killed", "indistinguishable", "accepted", "open")
 """What became of the mutants: columns of the implementations."""
+SHARED = ("paper_name", "paper_url", "repo_url", "repo_commit", "repo_patch", "repo_folder_name", "license",
+          "paper_license")  # fmt: skip
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"))
 PRIVATE_RECORDS = ("*.json", "originals/**/*")
 """Files of ``authoring/`` that an evaluation reads."""
 
-_ARXIV = re.compile(r"(?:^|/)(\d\d)(0[1-9]|1[0-2])(?:\.\d{4,5}|\d{3})(?:v\d+)?$")
 _LICENSE_ID = re.compile(r"[a-z0-9][a-z0-9.+-]*")
 """The form of the hub's names of licences; it refuses a card with another text."""
 
@@ -101,34 +103,15 @@ def write_private(tasks: list[Exportable], folder: Path) -> None:
 
 def _shared(exportable: Exportable) -> Row:
     info = exportable.info
-    names = (
-        "paper_name",
-        "paper_url",
-        "repo_url",
-        "repo_commit",
-        "repo_patch",
-        "repo_folder_name",
-        "license",
-        "paper_license",
-    )
     origin = provenance.load(exportable.task)
     return {
-        **{name: getattr(info, name) for name in names},
+        **{name: getattr(info, name) for name in SHARED},
         "task": exportable.task.name,
         "year": info.year or None,
-        "paper_date": _month(origin.paper.arxiv_id),
+        "paper_date": month_of_preprint(origin.paper.arxiv_id),
         "commit_date": origin.repository.commit_date[:10] or None,
         "review": exportable.review,
     }
-
-
-def _month(arxiv_id: str) -> str | None:
-    """Return the month of a paper's first version: ``2305.18290v2`` and ``cs/0112017`` begin with it."""
-    match = _ARXIV.search(arxiv_id)
-    if match is None:
-        return None
-    year, month = int(match[1]), match[2]
-    return f"{1900 + year if year > 90 else 2000 + year}-{month}"
 
 
 def _implementation(exportable: Exportable, implementation: Implementation) -> Row:
@@ -164,16 +147,14 @@ def _paper(exportable: Exportable) -> Row:
     except LmrError:
         agreement = None
     share = agreement.percent if agreement else None
-    drafted = drafted_by(exportable.task)
+    drafted, status = drafted_by(exportable.task), exportable.challenge
     return {
         **_shared(exportable),
         "venue": provenance.load(exportable.task).paper.venue,
         "pdf_sha256": files.sha256_file(pdf) if pdf.is_file() else "",
         "implementations": len(exportable.info.implementations),
         "drafted_by": drafted.model if drafted else "",
-        "challenge": "never tried"
-        if exportable.challenge is ChallengeStatus.NEVER
-        else exportable.challenge.value,
+        "challenge": "never tried" if status is ChallengeStatus.NEVER else status.value,
         "agreement": None if share is None else round(100 * share, 1),
     }
 
@@ -230,6 +211,7 @@ def _datasheet(
     implementations, papers = tables["implementations"], tables["papers"]
     agreements = [row["agreement"] for row in papers if row["agreement"] is not None]
     agreement = f"{sum(agreements) / len(agreements):.0f} %" if agreements else NOT_REVIEWED
+    mutants = [score for exportable in tasks for score in exportable.mutants.values()]
     proven = sum(proof is not None and proof.passed for proof in proofs)
     held = sum(exportable.challenge is ChallengeStatus.HELD for exportable in tasks)
     size = sum(path.stat().st_size for path in (folder / "tasks").iterdir())
@@ -238,9 +220,7 @@ def _datasheet(
             "Version": version,
             "Tasks": len(papers),
             "Implementations": len(implementations),
-            "Mutants": MutationScore.total(
-                score for exportable in tasks for score in exportable.mutants.values()
-            ).text,
+            "Mutants": MutationScore.total(mutants).text,
             "Every gate holds": f"{proven} of {counted(len(tasks), 'task')}",
             "Challenged, nothing left open": f"{held} of {counted(len(tasks), 'task')}",
             "Answers of models that pass": _solved(tasks),
@@ -265,9 +245,8 @@ def _solved(tasks: list[Exportable]) -> str:
 
 
 def _citation(publication: Publication, year: str) -> str:
-    authors = " and ".join(
-        f"{{{quoting.latex(name)}}}" for name in publication.author or (publication.organization,)
-    )
+    people = publication.author or (publication.organization,)
+    authors = " and ".join(f"{{{quoting.latex(name)}}}" for name in people)
     key = re.sub(r"[^a-z0-9]", "", publication.organization.lower()) + year
     fields = {
         "title": TITLE,
@@ -275,9 +254,8 @@ def _citation(publication: Publication, year: str) -> str:
         "year": year,
         "version": quoting.latex(publication.release_version),
     }
-    return "\n".join(
-        [f"@misc{{{key},", *(f"  {name} = {{{text}}}," for name, text in fields.items() if text), "}"]
-    )
+    lines = (f"  {name} = {{{text}}}," for name, text in fields.items() if text)
+    return "\n".join([f"@misc{{{key},", *lines, "}"])
 
 
 def _range(values: Iterable[int]) -> str:

@@ -32,12 +32,12 @@ _IMPLEMENTATION = {
 
 
 def image_of(name: str) -> str:
-    """Return the image that their scripts pull, where it exists, in place of building a task's."""
+    """Return the image that LMR-Bench's scripts pull, if it exists, instead of building a task's."""
     return f"{HUB}/{name.lower()}"
 
 
 def write_lmr_bench(tasks: list[Exportable], folder: Path, options: ExportOptions) -> None:
-    """Write one folder for each task: all of it but ``authoring/`` and the logs of test runs; and the table."""
+    """Write a folder for each task, without ``authoring/`` and logs of test runs, and the table."""
     rows = []
     for exportable in tasks:
         target = folder / exportable.task.name
@@ -73,7 +73,7 @@ The folders hold goldens and unit tests: publish neither, and keep them from the
 
 
 def _row(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a task as the table has it: the same columns for every task."""
+    """Return a task's row; every task has the same columns."""
     row = {key: document.get(key, 0 if kind is _NUMBER else "") for key, kind in _TASK.items()}
     entries = [{key: entry[key] for key in _IMPLEMENTATION} for entry in document["implementations"]]
     return {**row, "implementations": entries}

@@ -21,16 +21,7 @@ _NAME = re.compile(r"[A-Za-z0-9](?:[._-]?[A-Za-z0-9])*")
 
 @dataclass(frozen=True)
 class Exportable:
-    """A task on its way out.
-
-    Attributes:
-        problems: why it is not fit for release, one line each; exports are marked with them.
-        review: ``accepted``, ``disputed``, ``rejected``, or :data:`NOT_REVIEWED` while reviews are missing.
-        findings: what `validate` finds.
-        mutants: what became of each implementation's mutants, by its index.
-        difficulty: what models' answers came to, by index; without the implementations that no model was tried on.
-        challenge: how misreadings and rewrites ended.
-    """
+    """A task to export; exports are marked with its ``problems``. ``mutants`` and ``difficulty``: by implementation."""
 
     task: Task
     info: TaskInfo
@@ -44,14 +35,7 @@ class Exportable:
 
 @dataclass(frozen=True)
 class Publication:
-    """Whose release this is: as Harbor's registry and the hub's readers cite it.
-
-    Attributes:
-        release_version: of all that is exported.
-        organization: the name in front of those of the data set and of Harbor's tasks.
-        author: names of the people who made the tasks.
-        name: of the data set.
-    """
+    """Whose release this is, as Harbor's registry and the hub's readers cite it."""
 
     release_version: str = "1.0.0"
     organization: str = "lmr-author"
@@ -62,7 +46,7 @@ class Publication:
         for option, value in (("--organization", self.organization), ("--name", self.name)):
             if not _NAME.fullmatch(value):
                 raise UsageError(
-                    f"{option} {value!r} is no name for Harbor",
+                    f"{option} {value!r} is not a valid name for Harbor",
                     "letters, digits, and single . _ - between them",
                 )
         if not self.release_version.strip():
@@ -74,26 +58,13 @@ class Publication:
 
     @property
     def canary(self) -> str:
-        """A line to find where the set was trained on: the same in all releases of a data set."""
+        """A line that reveals training on the set: the same in all releases of a data set."""
         return f"harbor-canary GUID {uuid.uuid5(uuid.NAMESPACE_URL, self.full_name)}"
 
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """Options of ``export``.
-
-    Attributes:
-        format: a key of :data:`~lmr_author.release.export.export.WRITERS`.
-        out: a folder that does not exist yet, or is empty.
-        base_image: default base of the exported Dockerfiles; "" leaves each task its own.
-        private: folder for goldens and tests (huggingface).
-        unreviewed: export tasks whose reviews are missing, marked as such.
-        force: export every task, marked with what is wrong.
-        challenged: tasks have to be challenged, and nothing of it may be open.
-        offline: cut the network by a compose file from the start (harbor).
-        push: registry for the tasks' images; "" has Harbor build them (harbor).
-        say: called with each step of building and pushing.
-    """
+    """Options of ``export``, as its help describes them; ``say`` gets each step of building and pushing."""
 
     format: str
     out: Path

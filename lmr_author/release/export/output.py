@@ -32,13 +32,9 @@ def render(template: str, **values: object) -> str:
 
 
 def write_tar(destination: Path, root: Path, paths: Iterable[Path], top: str) -> None:
-    """Pack files and links of a folder, the same files always to the same bytes.
+    """Pack files and links below a folder into ``top``; the same files always give the same bytes.
 
     Order, times, owners and permissions do not depend on the machine.
-
-    Args:
-        paths: files below ``root``.
-        top: folder that the archive unpacks to.
     """
     destination.parent.mkdir(parents=True, exist_ok=True)
     with (
@@ -60,7 +56,6 @@ def write_tar(destination: Path, root: Path, paths: Iterable[Path], top: str) ->
 
 
 def files_and_links(root: Path) -> list[Path]:
-    """Every regular file and symbolic link below a folder; links are not followed."""
     paths = []
     for folder, folders, names in os.walk(root):
         paths += [Path(folder, name) for name in (*folders, *names)]

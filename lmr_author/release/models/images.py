@@ -32,11 +32,11 @@ def write_image(
     base_image: str,
     folder: Path,
 ) -> str:
-    """Write what an agent's container is made from, with its compose file; return the name of the image.
+    """Write the build context of an agent's container and its compose file; return the name of the image.
 
     Args:
-        model_input: what of the repository is in the image.
-        folder: it is made; its name becomes the image's.
+        model_input: which part of the repository is in the image.
+        folder: a new folder, whose name becomes the image's.
     """
     if not task.dockerfile.is_file():
         raise LmrError(f"{task.name} has no Dockerfile", "write one: lmr-author env lock")
@@ -66,7 +66,7 @@ def write_image(
 
 
 def remove_images(names: Iterable[str]) -> None:
-    """Remove the images that containers were made from: Inspect keeps those that have a name."""
+    """Remove the containers' images: Inspect keeps those that have a name."""
     from docker.errors import DockerException
 
     from lmr_author.runtime.sandbox.docker_engine import connect

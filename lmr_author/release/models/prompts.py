@@ -6,7 +6,6 @@ import ast
 import copy
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from lmr_author.core import code, files, resources
@@ -31,24 +30,12 @@ Page = tuple[str, str]
 """Its number and its text."""
 
 
-@dataclass(frozen=True)
-class Prompt:
-    """A prompt.
-
-    Attributes:
-        cut: a remark on the pages that were cut; "" when all are in it.
-    """
-
-    text: str
-    cut: str
-
-
 def prompting(
     task: Task, info: TaskInfo, implementation: Implementation, model_input: ModelInput, tokens: int
-) -> Prompt:
-    """Write the prompt of one request, in the manner of LMR-Bench's appendix D.
+) -> tuple[str, str]:
+    """Write the prompt of one request, as in LMR-Bench's appendix D, and a remark on pages that were cut.
 
-    The last pages of the paper are cut where its text would have more than ``tokens``.
+    The last pages of the paper are cut where its text would exceed ``tokens``.
     """
     paths = [implementation.goal_file] if "goal" in model_input else []
     if "whole" in model_input:
@@ -73,16 +60,16 @@ def prompting(
         )
 
     text, cut = fit_pages(pages(task, info) if "paper" in model_input else [], tokens, write)
-    return Prompt(text, f"{cut} to fit {tokens} tokens" if cut else "")
+    return text, f"{cut} to fit {tokens} tokens" if cut else ""
 
 
 def fit_pages(
     paper: Sequence[Page], tokens: int, write: Callable[[Sequence[Page], str], str]
 ) -> tuple[str, str]:
-    """Write a prompt with as many pages as fit; return it, and a remark on the pages that were cut.
+    """Write a prompt with as many pages as fit; return it, and a remark on pages that were cut.
 
     Args:
-        write: makes the prompt from the first pages and that remark, which is "" where all are in it.
+        write: makes the prompt from the first pages and that remark, which is "" if nothing is cut.
     """
     text, cut = write(paper, ""), ""
     for number in reversed(range(len(paper))):
@@ -100,7 +87,7 @@ def agent(
     model_input: ModelInput,
     base_image: str = "",
 ) -> str:
-    """Write the instruction of an agent. ``base_image``: of its container, in place of the Dockerfile's."""
+    """Write the instruction of an agent. ``base_image`` replaces the Dockerfile's."""
     repository = tree_path(info)
     return render(
         "models/agent.md.j2",
@@ -119,7 +106,7 @@ def judging(info: TaskInfo, candidate: Candidate, prompt: str = "function") -> t
     """Write the prompt of the model that grades an answer; return its version, too.
 
     Args:
-        prompt: ``function`` compares the functions; ``paper`` whole files, in the form of LMR-Bench's appendix C.
+        prompt: ``function`` compares the functions; ``paper`` whole files, as in LMR-Bench's appendix C.
     """
     if prompt not in JUDGES:
         raise LmrError(f"there is no prompt {prompt!r}", f"one of: {', '.join(JUDGES)}")
@@ -154,7 +141,7 @@ def signature(task: Task, info: TaskInfo, implementation: Implementation) -> str
 
 
 def pages(task: Task, info: TaskInfo) -> list[Page]:
-    """Return the paper's pages. Raises LmrError when there is no paper.json, or nothing in it."""
+    """Return the paper's pages. Raises LmrError if ``paper.json`` is missing or empty."""
     path = task.paper_json(info)
     read = files.read_json(path) if path.is_file() else None
     if not isinstance(read, dict) or not read:
@@ -163,7 +150,6 @@ def pages(task: Task, info: TaskInfo) -> list[Page]:
 
 
 def beside(task: Task, info: TaskInfo, implementation: Implementation) -> list[Page]:
-    """Return path and text of the files that ``info.json`` names as context of an implementation."""
     return [(path, _read(task, info, path)) for path in _context(task, info, implementation)]
 
 

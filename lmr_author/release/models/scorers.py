@@ -151,7 +151,7 @@ def golden_share(tasks: str) -> Scorer:
 
 
 def _unanswered(state: TaskState) -> Score | None:
-    """Return the score of a sample without an answer, as it could not be made or the provider gave none; else None."""
+    """Return the score of a sample without an answer; None if there is one."""
     about = state.metadata
     if logs.BROKEN in about:
         return _unscored(about["error"], about[logs.BROKEN])

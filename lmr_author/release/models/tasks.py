@@ -53,7 +53,7 @@ P = ParamSpec("P")
 
 
 def _user_errors(make: Callable[P, InspectTask]) -> Callable[P, InspectTask]:
-    """Have Inspect show our errors as it shows its own, without a traceback."""
+    """Let Inspect show our errors as it shows its own, without a traceback."""
 
     @wraps(make)
     def wrapper(*arguments: P.args, **options: P.kwargs) -> InspectTask:
@@ -90,14 +90,14 @@ def prompting(
     for owner, info, implementation in _problems(tasks):
         about = _about(owner, implementation, "prompting", model_input.name)
         try:
-            prompt = prompts.prompting(owner, info, implementation, model_input, tokens)
+            prompt, cut = prompts.prompting(owner, info, implementation, model_input, tokens)
         except (LmrError, OSError) as error:
             samples.append(_broken(about, error))
             continue
-        if prompt.cut:
-            _log.warning("%s/%s: %s", owner.name, implementation.index, prompt.cut)
-            about["cut"] = prompt.cut
-        samples.append(Sample(prompt.text, id=f"{owner.name}/{implementation.index}", metadata=about))
+        if cut:
+            _log.warning("%s/%s: %s", owner.name, implementation.index, cut)
+            about["cut"] = cut
+        samples.append(Sample(prompt, id=f"{owner.name}/{implementation.index}", metadata=about))
     return InspectTask(
         MemoryDataset(samples),
         solver=asked_once(),
@@ -192,7 +192,7 @@ def answers(tasks: str, predictions: str, **options: Any) -> InspectTask:
 
 @solver
 def asked_once() -> Solver:
-    """Ask the model once; not at all where its prompt could not be written."""
+    """Ask the model once; not at all if its prompt could not be written."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         return state if logs.BROKEN in state.metadata else await generate(state)
@@ -250,7 +250,6 @@ def given_answer() -> Solver:
 
 
 async def _collect(path: str) -> str:
-    """Return the goal file that an agent left; "" without one."""
     try:
         data = await sandbox_of().read_file(path, text=False)
     except (OSError, ValueError, RuntimeError) as error:
@@ -260,7 +259,6 @@ async def _collect(path: str) -> str:
 
 
 def _scorers(tasks: str, options: Mapping[str, Any]) -> list[Scorer]:
-    """Return the scorers of a task; a model judges if there is one in the role ``grader``."""
     folder = str(Path(tasks).resolve())
     judging = {name: value for name, value in options.items() if name in JUDGING}
     scorers = [unit_test(folder, **judging), golden_share(folder)]
@@ -285,7 +283,7 @@ def _about(owner: Task, implementation: Implementation, setting: str, input_: st
 
 
 def _refuse_unknown(options: Iterable[str]) -> None:
-    """Raise UsageError for an option of ``-T`` that is none: Inspect only warns, and runs without it."""
+    """Raise UsageError for an unknown option of ``-T``: Inspect only warns, and runs without it."""
     for name in options:
         if name not in OPTIONS:
             near = difflib.get_close_matches(name, OPTIONS, 1)
@@ -294,7 +292,7 @@ def _refuse_unknown(options: Iterable[str]) -> None:
 
 
 def _broken(about: dict[str, Any], error: Exception) -> Sample:
-    """Return a sample in place of one that cannot be made: it is not asked, and scored as not judged."""
+    """Return a sample that stands for one that cannot be made: it is not sent, and scored as unjudged."""
     _log.warning("%s/%s: %s", about["task"], about["index"], error)
     name = f"{about['task']}/{about['index']}"
     failed = {**about, logs.BROKEN: str(error), "error": type(error).__name__}

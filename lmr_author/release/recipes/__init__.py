@@ -1,1 +1,18 @@
-"""A set as code: recipes of tasks, the tasks made from them, and the recipe of a task that was made by hand."""
+"""Recipes: all that a task is made from, and ``make``, which makes it stage by stage."""
+
+from enum import StrEnum
+
+
+class Stage(StrEnum):
+    """The stages in order. A change of the inputs of one of the first three makes the task from scratch."""
+
+    source = "source"
+    environment = "environment"
+    mask = "mask"
+    record = "record"
+    validate = "validate"
+    evaluate = "evaluate"
+    answers = "answers"
+
+
+STAGES = tuple(stage.value for stage in Stage)

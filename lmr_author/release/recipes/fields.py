@@ -55,7 +55,7 @@ _LISTS = ("packages", "without", "local", "examples", "checks", "retrieval", "al
 
 
 def field_of(setting: Setting, within: str) -> str:
-    """Return the field that an option is, for an error within some field."""
+    """Return the field for an option, for an error within some field."""
     if within == "environment.local" and setting.option == "--with":
         return within
     if setting.option in _OF_TARGET and within.startswith("targets["):
@@ -64,7 +64,7 @@ def field_of(setting: Setting, within: str) -> str:
 
 
 def value_of(folder: Folder, setting: Setting, field: str) -> Any:
-    """Return what to write into a field: of a list, with what is there; None where no value is known."""
+    """Return the value to write into a field: a list includes its current items; None if unknown."""
     if not setting.values:
         return None
     name = field.rpartition(".")[2]
@@ -76,7 +76,7 @@ def value_of(folder: Folder, setting: Setting, field: str) -> Any:
 
 
 def in_words(folder: Folder, hint: Hint, within: str) -> str:
-    """Return a hint that speaks of the recipe's fields."""
+    """Return a hint in terms of the recipe's fields."""
 
     def name(setting: Setting) -> str:
         field = field_of(setting, within)
@@ -88,11 +88,7 @@ def in_words(folder: Folder, hint: Hint, within: str) -> str:
 
 @contextmanager
 def in_field(folder: Folder, name: str, python: Path | None = None) -> Iterator[None]:
-    """Name the recipe's field in what goes wrong in the block; a sandbox that fails is not its fault.
-
-    Args:
-        python: the interpreter that the user named for the block: what it lacks is not the recipe's fault either.
-    """
+    """Name the recipe's field in the block's errors, except those of the sandbox and of the user's ``python``."""
     try:
         yield
     except SandboxError:

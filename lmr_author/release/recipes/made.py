@@ -15,11 +15,10 @@ from lmr_author.core.task import Finding, Record, Task
 from lmr_author.core.task.drafted import DRAFTED
 from lmr_author.core.task.ledger import LEDGER
 from lmr_author.core.task.record import Digest, Index, Seconds, Text
+from lmr_author.release.recipes import STAGES
 from lmr_author.release.recipes.recipe import Folder, files_beside, plain
 
 MADE = "made.json"
-STAGES = ("source", "environment", "mask", "record", "validate", "evaluate", "answers")
-"""In their order. A change of one of the first three makes the task from scratch."""
 ACCEPTED, EQUIVALENT = "accepted.json", "equivalent-mutants.json"
 """Files beside the recipe with what a person accepted, as they lie in a task's ``authoring/``."""
 
@@ -73,7 +72,7 @@ class Made(Record):
     Attributes:
         format: version of this document.
         tool: version of lmr-author.
-        stages: SHA-256 of what each finished stage was made from.
+        stages: SHA-256 of the inputs of each finished stage.
         seconds: duration of each, and of one that failed.
         sandboxes: options of the sandboxes in which the task was evaluated; "" is the local one.
         notes: those of `record`.
@@ -95,17 +94,15 @@ class Made(Record):
     content: str = ""
 
     def first_stale(self, wanted: Mapping[str, str]) -> str:
-        """Return the first stage that is not finished as it is wanted; "" where all are."""
         return next((stage for stage in STAGES if self.stages.get(stage) != wanted[stage]), "")
 
 
 def path_of(task: Task) -> Path:
-    """``authoring/made.json``."""
     return task.authoring / MADE
 
 
 def load(path: Path) -> Made:
-    """Return the record; an empty one where there is none."""
+    """Return the record; an empty one if there is none."""
     return Made.read_if_valid(path) or Made()
 
 
@@ -118,7 +115,7 @@ def content_of(task: Task) -> str:
 
 
 def wanted(folder: Folder) -> dict[str, str]:
-    """Return the SHA-256 of what each stage of a recipe is made from; each has those before it, and the version."""
+    """Return the SHA-256 of each stage's inputs, with those of the stages before it and the version."""
     digests: dict[str, str] = {}
     before = __version__
     for stage, inputs in _inputs(folder).items():
@@ -128,7 +125,6 @@ def wanted(folder: Folder) -> dict[str, str]:
 
 
 def _inputs(folder: Folder) -> dict[str, Any]:
-    """Return what each stage is made from: values of the recipe, and digests of the files that it names."""
     recipe, targets = folder.recipe, folder.recipe.targets
     code = folder.path / recipe.repository.files if recipe.repository.files else None
     environment = plain(recipe.environment)

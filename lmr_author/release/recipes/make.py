@@ -21,7 +21,8 @@ from lmr_author.core.yaml_input import FieldError
 from lmr_author.core.texts import Step
 from lmr_author.release.recipes import made as records
 from lmr_author.release.recipes import stages
-from lmr_author.release.recipes.made import STAGES, JudgedAnswer, Made
+from lmr_author.release.recipes import STAGES
+from lmr_author.release.recipes.made import JudgedAnswer, Made
 from lmr_author.release.recipes.recipe import RECIPE, Folder, find, read, require_distinct
 from lmr_author.release.recipes.stages import Build, StandIns
 from lmr_author.release.review.review_status import proof_of
@@ -47,16 +48,6 @@ _RUN: Mapping[str, Callable[[Build, Made], Made]] = {
 
 @dataclass(frozen=True)
 class MakeOptions:
-    """Options of ``make``.
-
-    Attributes:
-        out: the folder of tasks.
-        where: the sandbox.
-        stand_ins: what lies on this machine for an address.
-        force: replace a task that this recipe did not make, or that was changed since.
-        to: the stage to stop after.
-    """
-
     out: Path
     where: Where = HERE
     stand_ins: StandIns = NONE
@@ -69,9 +60,7 @@ class Problem:
     """What stopped a recipe.
 
     Attributes:
-        file: the file of the recipe's folder that has to change; "" where that is not known.
-        field: its field; "" where that is not known.
-        value: a value to write there; None where none is known.
+        file, field, value: what has to change in the recipe's folder, and to which value, if known.
         of_machine: this machine lacks something or failed, and no change of the recipe helps.
     """
 
@@ -91,7 +80,7 @@ class Problem:
 
 
 class StageState(StrEnum):
-    """DONE in this run, REUSED from an earlier one; FAILED: it stopped, or what it shows does not hold."""
+    """DONE in this run, REUSED from an earlier one, or FAILED: it stopped, or its result does not hold."""
 
     DONE = "done"
     REUSED = "reused"
@@ -101,21 +90,12 @@ class StageState(StrEnum):
 
 @dataclass(frozen=True)
 class Row:
-    """Outcome of one recipe.
+    """Outcome of one recipe; its task is at ``place``, finished or not.
 
     Attributes:
-        path: the recipe's folder.
-        task: name of its task; the folder's where the recipe cannot be read.
-        folder: the recipe; None where it cannot be read.
-        place: where the task lies as it is now, in the end or unfinished; None for nowhere.
-        stages: state of each stage.
-        ran: seconds of those of this run, failed ones, too.
-        sound: it is made, every gate holds, nothing is found, and every answer got its verdict.
-        made_to: the stage after which it was to stop, where it got there; "" otherwise.
-        error: what stopped it.
-        made: what it was made from.
-        evaluation: the result of the gates.
-        left_out: why the recipe says that the task cannot be made; "" where it can be.
+        ran: seconds of the stages of this run, failed ones, too.
+        sound: it is made, every gate holds, there are no findings, and every answer got its verdict.
+        made_to: the stage after which it was to stop, once it got there.
     """
 
     path: Path
@@ -140,7 +120,6 @@ class Row:
 
     @property
     def gates(self) -> tuple[int, int]:
-        """Number of gates that hold, and of all."""
         return evaluation.gates_held(self.evaluation.gates if self.evaluation else ())
 
     @property
@@ -157,14 +136,13 @@ class Row:
 
     @property
     def seconds(self) -> float:
-        """Duration of all stages, in this run or before, and of one that failed."""
         return sum(self.made.seconds.values())
 
 
 def select(path: Path, names: Sequence[str]) -> tuple[list[Folder], list[Row]]:
-    """Return the recipes whose folders are named, in full or by number (all without a name), and rows of broken ones.
+    """Return the named recipes (by folder or number; all without a name), and rows of broken ones.
 
-    Raises LmrError for an unknown name, and where two recipes have one number.
+    Raises LmrError for an unknown name, and if two recipes have one number.
     """
     paths = find(path)
     called = {folder: {folder.name, folder.name.partition("-")[0]} for folder in paths}
@@ -184,9 +162,9 @@ def select(path: Path, names: Sequence[str]) -> tuple[list[Folder], list[Row]]:
 
 
 def make_one(folder: Folder, options: MakeOptions, say: Progress) -> Row:
-    """Make the task of a recipe, from the first stage whose inputs changed; what goes wrong is in the row.
+    """Make the task of a recipe, from the first stage whose inputs changed; errors are in the row.
 
-    The task is made in a folder beside the result and takes its place when it is sound.
+    The task is made in a folder beside its destination and moves there once it is sound.
     """
     if folder.recipe.left_out:
         return _left_out(folder)
@@ -209,19 +187,14 @@ def _left_out(folder: Folder) -> Row:
 
 
 def _make(build: Build, options: MakeOptions, wanted: Mapping[str, str], ran: dict[str, float]) -> Row:
-    """Make a task.
-
-    Args:
-        wanted: what each stage is made from.
-        ran: gets the seconds of each stage that runs, in their order.
-    """
+    """Make a task; ``ran`` gets the seconds of each stage that runs, in order."""
     final = Task(options.out / build.folder.task)
     finished = records.load(records.path_of(final))
     ours = final.root.is_dir() and finished.content == records.content_of(final)
     if final.root.exists() and not ours and not options.force:
         raise LmrError(
             f"{final.root} was not made from {build.folder.path / RECIPE}, or was changed since",
-            "--force replaces it; `lmr-author make --write TASK` writes the recipe of what it is",
+            "--force replaces it; `lmr-author make --write TASK` writes its present recipe",
         )
     if ours and not _first_open(finished, wanted, build.where):
         files.remove(build.work)
@@ -245,7 +218,7 @@ def _make(build: Build, options: MakeOptions, wanted: Mapping[str, str], ran: di
 def _run(
     stage: str, build: Build, done: Made, wanted: Mapping[str, str], ran: dict[str, float]
 ) -> Made:
-    """Run a stage, and store that it is done; those after it are no longer."""
+    """Run a stage, and store that it is done; later stages are no longer."""
 
     def say(line: str) -> None:
         build.say(Step.within(f"{build.folder.task}: {stage}: ", line))
@@ -266,7 +239,7 @@ def _run(
 
 
 def _resumed(build: Build, final: Task, wanted: Mapping[str, str]) -> Made:
-    """Return how far the task in the folder of work is; where nothing was begun, after a copy of the finished one."""
+    """Return the state of the working folder; if nothing was begun, after copying the finished task."""
     begun, finished = records.load(build.work / records.MADE), records.load(records.path_of(final))
     if begun.stages and build.task.root.is_dir():
         return begun
@@ -280,13 +253,13 @@ def _resumed(build: Build, final: Task, wanted: Mapping[str, str]) -> Made:
 
 
 def _first_open(made: Made, wanted: Mapping[str, str], where: Where) -> str:
-    """Return the first stage to run: a stale one, or the one that another sandbox than before needs; "" for none."""
+    """Return the first stage to run: a stale one, or the one that a new sandbox needs; "" for none."""
     proven_here = stages.sandbox_name(where) in made.sandboxes
     return made.first_stale(wanted) or ("" if proven_here else "evaluate")
 
 
 def _bring_people(final: Task, task: Task) -> None:
-    """Add what people said of the task in its place to what they said of the one that was made, which keeps its name."""
+    """Copy people's records of the present task to the new one; where both have one, the new one keeps its name."""
     said = [path for name in OF_PEOPLE for path in (final.authoring / name, *(final.authoring / name).glob("*"))]
     for old in said:
         new = task.authoring / old.relative_to(final.authoring)
@@ -296,7 +269,7 @@ def _bring_people(final: Task, task: Task) -> None:
 
 
 def _exchange(build: Build, final: Task, done: Made) -> None:
-    """Put the finished task in its place; killed in between, the same command completes it."""
+    """Put the finished task in its place; if killed in between, the same command completes it."""
     task, replaced = build.task, build.work / "replaced"
     for name in ("logs", "runs"):
         files.remove(task.authoring / name)
@@ -315,11 +288,9 @@ def _exchange(build: Build, final: Task, done: Made) -> None:
 def row_of(
     folder: Folder, path: Path, wanted: Mapping[str, str], ran: Mapping[str, float] = NOT_RUN
 ) -> Row:
-    """Return what is known of a recipe's task in its place, or in the folder of work.
+    """Return the outcome of a recipe's task in its place, or in the working folder.
 
-    Args:
-        wanted: what each stage is made from; empty where that is not known.
-        ran: seconds of the stages of this run.
+    ``wanted``: the inputs of each stage, if known; ``ran``: seconds of the stages of this run.
     """
     in_work = path.name.startswith(WORK)
     task = Task(path / folder.task if in_work else path)
@@ -356,7 +327,7 @@ def _states(row: Row, wanted: Mapping[str, str]) -> dict[str, StageState]:
 
 
 def check_one(folder: Folder, options: MakeOptions) -> Row:
-    """Return whether a task equals its recipe; the row's error names the stage where not. Builds nothing."""
+    """Return whether a task equals its recipe; the row's error names the stage if not. Builds nothing."""
     if folder.recipe.left_out:
         return _left_out(folder)
     task = Task(options.out / folder.task)

@@ -26,7 +26,7 @@ def outside(root: Path, recipe: Recipe) -> Iterator[Problem]:
     """Yield the paths that leave the folder of the recipe, or that of the repository."""
     paper, repository = recipe.paper, recipe.repository
     if "://" in paper.source and not re.match("https?://", paper.source, re.IGNORECASE):
-        yield "paper.source", f"{paper.source} is no address of the web", "name a URL, or a PDF beside the recipe"
+        yield "paper.source", f"{paper.source} is not a web address", "name a URL, or a PDF beside the recipe"
     with suppress(LmrError):
         if Address.parse(repository.url).local:
             hint = "name its public address; `make --clone URL=PATH` takes your clone in its place"
@@ -69,7 +69,7 @@ def _paths(recipe: Recipe) -> Iterator[tuple[str, str]]:
 
 
 def special(root: Path, recipe: Recipe) -> Iterator[Problem]:
-    """Yield what is no file: a link, a pipe, a socket, a device. Hidden files beside the recipe are none of it."""
+    """Yield what is not a regular file: a link, a pipe, a socket, a device. Hidden files are ignored."""
     code = Path(recipe.repository.files, "x").parts[0]
 
     def skip(path: Path) -> bool:

@@ -51,7 +51,6 @@ class PaperPart:
 
     @property
     def address(self) -> str:
-        """Address that info.json names."""
         if self.url:
             return self.url
         identifier = arxiv_id(self.source)
@@ -162,7 +161,6 @@ class TargetPart:
 
     @property
     def expected(self) -> dict[str, Answer]:
-        """Name of each answer → what is known about it."""
         return {
             name: answer if isinstance(answer, Answer) else Answer(outcome=answer)
             for name, answer in self.answers.items()
@@ -211,14 +209,14 @@ class Folder:
 
     @property
     def ledger(self) -> Ledger:
-        """What ``ledger.yaml`` says. Raises FieldError."""
+        """The content of ``ledger.yaml``. Raises FieldError."""
         return ledger.read(self.path / LEDGER)
 
     def answer(self, index: int, name: str) -> Path:
         return self.path / "answers" / str(index) / f"{name}.py"
 
     def answer_text(self, index: int, name: str) -> str:
-        """Return an answer. Raises UnsafePathError for what is no file, or too large."""
+        """Return an answer. Raises UnsafePathError if it is no regular file, or too large."""
         return foreign.read(self.answer(index, name), MAX_ANSWER).decode("utf-8", "replace")
 
 
@@ -234,7 +232,7 @@ def read(path: Path) -> Folder:
 
 
 def find(path: Path) -> list[Path]:
-    """Return the folders of recipes: this one itself, or those directly in it. Raises LmrError for none."""
+    """Return the folders of recipes: this one, or those directly in it. Raises LmrError if there are none."""
     if (path / RECIPE).is_file():
         return [path]
     below = sorted(file.parent for file in path.glob(f"*/{RECIPE}"))
@@ -252,8 +250,8 @@ def require_distinct(folders: Sequence[Folder]) -> None:
             raise FieldError(
                 folder.path / RECIPE,
                 "id",
-                f"{folder.recipe.id} is that of {other.path / RECIPE} as well",
-                f"give one of them another, as {free}",
+                f"{folder.recipe.id} is also the id of {other.path / RECIPE}",
+                f"give one of them another, such as {free}",
                 free,
             )
 
@@ -262,11 +260,10 @@ def _load(file: Path) -> Any:
     try:
         return yaml_input.parse(foreign.read(file, MOST_RECIPE_BYTES), file)
     except FileNotFoundError as error:
-        raise LmrError(f"there is no {file}", "docs/recipes.md says what a recipe is") from error
+        raise LmrError(f"there is no {file}", "docs/recipes.md describes recipes") from error
 
 
 def _problems(folder: Folder) -> Iterator[Problem]:
-    """Yield what no type says."""
     yield from outside(folder.path, folder.recipe)
     yield from special(folder.path, folder.recipe)
     paper, repository = folder.recipe.paper, folder.recipe.repository
@@ -285,14 +282,14 @@ def _problems(folder: Folder) -> Iterator[Problem]:
             problem = f"there is no file {repository.patch} beside the recipe"
             yield "repository.patch", problem, "add a unified diff of at most 1 MB, as from `git diff`"
     if len(repository.patch_reason.split()) < SENTENCE and repository.patch:
-        yield "repository.patch_reason", "is missing", "say in a sentence why the code is patched"
+        yield "repository.patch_reason", "is missing", "explain in a sentence why the code is patched"
     if repository.files:
         if not (folder.path / repository.files).is_dir():
             problem = f"there is no folder {repository.files} beside the recipe"
             yield "repository.files", problem, "check its name"
         for name in ("author", "email", "date", "message"):
             if not getattr(repository, name):
-                hint = "the commit of `files` needs it to be the same each time"
+                hint = "the commit of `files` needs it to be reproducible"
                 yield f"repository.{name}", "is missing", hint
     for number, target in enumerate(folder.recipe.targets):
         for name, problem, hint in _target_problems(folder, number + 1, target):
@@ -310,7 +307,7 @@ def _target_problems(folder: Folder, index: int, target: TargetPart) -> Iterator
         yield "category", error.message, error.hint
     record = target.record
     if bool(record.examples) == bool(record.from_tests or record.command):
-        yield "record", "needs one of `command`, `from_tests` and `examples`", "say how the target is called"
+        yield "record", "needs one of `command`, `from_tests` and `examples`", "describe how to call the target"
     try:
         _ = record.words
     except ValueError as error:
@@ -318,13 +315,13 @@ def _target_problems(folder: Folder, index: int, target: TargetPart) -> Iterator
     files_there = {path.stem for path in (folder.path / "answers" / str(index)).glob("*.py")}
     for name in sorted(target.answers.keys() - files_there):
         problem = f"there is no answers/{index}/{name}.py"
-        yield f"answers.{name}", problem, "write the answer there, or take the name out"
+        yield f"answers.{name}", problem, "write the answer there, or remove its name"
     for name in sorted(files_there.difference(target.answers)):
         yield "answers", f"answers/{index}/{name}.py is not among them", f"add it, as in {name}: failed"
 
 
 def files_beside(folder: Folder) -> list[Path]:
-    """Return the files that recording may use: scripts beside the recipe, ``data/``, and what a command names."""
+    """Return the files that recording may use: scripts beside the recipe, ``data/``, and files in commands."""
     paths = {*folder.path.glob("*.py"), *files.walk(folder.path / "data")}
     for target in folder.recipe.targets:
         for word in target.record.words:
@@ -338,7 +335,7 @@ def script_in(command: Sequence[str]) -> str:
 
 
 def plain(part: Any) -> Any:
-    """Return a part of a recipe as plain data, without what is as usual."""
+    """Return a part of a recipe as plain data, without defaults."""
     if isinstance(part, Mapping):
         return {key: plain(value) for key, value in part.items()}
     if isinstance(part, tuple):

@@ -1,14 +1,28 @@
-"""Show the outcome of recipes to people: as a table, and as ``RESULTS.md``."""
+"""The outcome of recipes: for people as a table and ``RESULTS.md``, for programs as facts (``make --format json``)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import ast
+import difflib
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from lmr_author.core import files, quoting
+import msgspec
+
+from lmr_author.authoring.recording.record import blocks_at
+from lmr_author.core import code, files, quoting
+from lmr_author.core.errors import LmrError
+from lmr_author.core.task import INFO, Finding, GateResult, GateStatus, Implementation, Task, TaskInfo
+from lmr_author.core.task import recording as recordings
+from lmr_author.core.task.evaluation import MUTANTS_DIE
+from lmr_author.core.task.recording import Case
 from lmr_author.core.texts import counted
-from lmr_author.release.recipes.make import WORK, Row
-from lmr_author.release.recipes.recipe import RECIPE
+from lmr_author.release.recipes import STAGES
+from lmr_author.release.recipes.made import JudgedAnswer
+from lmr_author.release.recipes.make import WORK, Row, StageState
+from lmr_author.release.recipes.recipe import RECIPE, Folder
 
 MADE_TO = "made to "
 HEADER = ("task", "stage", "gates", "mutants", "answers right", "seconds", "")
@@ -23,7 +37,7 @@ def state(row: Row) -> str:
 
 
 def problem(row: Row) -> str:
-    """Return why a recipe is left out or stopped, or what does not hold, in words; "" for nothing."""
+    """Return why a recipe is left out or stopped, or what does not hold; "" for nothing."""
     if row.left_out:
         return row.left_out
     if row.error is not None:
@@ -46,11 +60,10 @@ def hint(row: Row) -> str:
     if row.error is not None:
         return row.error.hint
     unfinished = row.place is not None and row.place.parent.name.startswith(WORK)
-    return f"it lies in {row.place}, and did not replace anything" if unfinished else ""
+    return f"it is in {row.place}, and replaced nothing" if unfinished else ""
 
 
 def of_how_many(numbers: tuple[int, int]) -> str:
-    """Return ``7 of 8``; "" of none."""
     return f"{numbers[0]} of {numbers[1]}" if numbers[1] else ""
 
 
@@ -61,7 +74,7 @@ def cells(row: Row) -> tuple[str, ...]:
 
 
 def write_markdown(path: Path, rows: Sequence[Row]) -> None:
-    """Write ``RESULTS.md``: the table of the screen with each recipe's commit, then what went wrong on the way."""
+    """Write ``RESULTS.md``: the table of the screen with each recipe's commit, then remarks and problems."""
     right, answers = sum(row.right[0] for row in rows), sum(row.right[1] for row in rows)
     lines = [
         "# Results",
@@ -87,3 +100,171 @@ def summary(rows: Sequence[Row]) -> Mapping[str, int]:
     words = [state(row) for row in rows]
     made_to = [word for word in dict.fromkeys(words) if word.startswith(MADE_TO)]
     return {word: words.count(word) for word in (*made_to, "sound", "not sound", "left out") if word in words}
+
+
+_OF_TASK = {
+    "instance_id": "id",
+    "folder_name": "name",
+    "paper_name": "paper.title",
+    "paper_url": "paper.url",
+    "year": "paper.year",
+    "repo_url": "repository.url",
+    "repo_folder_name": "repository.folder",
+}
+_OF_TARGET = {"instruction": "instruction", "category": "category", "retrieval_context": "retrieval"}
+"""Keys of info.json, and the recipe's fields of the same content."""
+_OF_MUTANTS = ("made", "killed", "accepted", "open", "untried", "indistinguishable", "survivors")
+
+
+def to_json(row: Row) -> dict[str, Any]:
+    gates = row.evaluation.gates if row.evaluation else ()
+    return {
+        "task": row.task,
+        "recipe": str(row.path),
+        "place": str(row.place) if row.place else None,
+        "state": state(row),
+        "stage": row.stage,
+        "stages": [
+            {
+                "name": name,
+                "state": row.stages.get(name, StageState.NOT_BEGUN),
+                "seconds": row.ran.get(name, 0.0),
+            }
+            for name in STAGES
+        ],
+        "seconds": round(row.seconds, 1),
+        "error": msgspec.to_builtins(row.error),
+        "left_out": row.left_out,
+        "findings": [_finding(finding) for finding in row.made.findings],
+        "gates": [_gate(gate) for gate in gates],
+        "mutants": row.mutants.to_json(),
+        "targets": list(_targets(row)),
+        "answers": [_answer(answer, row) for answer in row.made.answers],
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    line = re.match(r"L(\d+)", finding.pointer)
+    return {
+        "code": finding.code,
+        "severity": finding.severity,
+        "path": finding.path,
+        "line": int(line[1]) if line else None,
+        "pointer": finding.pointer,
+        "index": finding.implementation,
+        "message": finding.message,
+        "hint": finding.hint,
+        "field": _field(finding),
+    }
+
+
+def _field(finding: Finding) -> str:
+    """Return the recipe's field from which a key of info.json was made; "" for none."""
+    if finding.path != INFO:
+        return ""
+    match finding.pointer.split("/")[1:]:
+        case ["implementations", number, key, *_] if key in _OF_TARGET:
+            return f"targets[{number}].{_OF_TARGET[key]}"
+        case [key]:
+            return _OF_TASK.get(key, "")
+    return ""
+
+
+def _gate(gate: GateResult) -> dict[str, Any]:
+    """Return a gate; the survivors and figures of mutants are with the target."""
+    elsewhere = (*_OF_MUTANTS, "facts")
+    lists = {name: value for name, value in gate.detail.to_json().items() if value and name not in elsewhere}
+    return {
+        "name": gate.gate,
+        "index": gate.implementation,
+        "status": gate.status,
+        "holds": gate.status is GateStatus.PASSED,
+        "message": gate.message,
+        "hint": gate.hint,
+        "lists": lists,
+    }
+
+
+def _targets(row: Row) -> Iterator[dict[str, Any]]:
+    if row.place is None or row.stages.get("mask", StageState.NOT_BEGUN) is StageState.NOT_BEGUN:
+        return
+    task = Task(row.place)
+    try:
+        info = task.load()
+    except LmrError:  # what was cut off may have none
+        return
+    for implementation in info.implementations:
+        index = implementation.index
+        gates = row.evaluation.gates if row.evaluation else ()
+        detail = [
+            gate.detail for gate in gates if gate.gate == MUTANTS_DIE and gate.implementation == index
+        ]
+        survivors = [msgspec.to_builtins(one) for each in detail for one in each.survivors]
+        notes = [{"text": note.text, "field": note.field} for note in row.made.notes if note.index == index]
+        yield {
+            "index": index,
+            "target": str(implementation.target),
+            "file": implementation.goal_file,
+            **_recorded(task, info, implementation),
+            "notes": notes,
+            "mutants": detail[0].score.to_json() if detail else None,
+            "survivors": [{"file": implementation.goal_file, **one} for one in survivors],
+        }
+
+
+def _recorded(task: Task, info: TaskInfo, implementation: Implementation) -> dict[str, Any]:
+    nothing: dict[str, Any] = {"calls": 0, "cases": [], "not_reached": [], "never_false": []}
+    try:
+        recording = recordings.load(task.recording(info, implementation.index))
+        if recording is None:
+            return nothing
+        golden = code.Module.parse(task.golden(implementation).read_bytes(), implementation.goal_file)
+    except (LmrError, OSError):
+        return nothing
+    return {
+        "calls": recording.calls,
+        "cases": [_case(case) for case in recording.cases],
+        "not_reached": blocks_at(golden.tree, recording.coverage.missed),
+        "never_false": recording.coverage.never_false,
+    }
+
+
+def _case(case: Case) -> dict[str, Any]:
+    return {
+        "name": case.name,
+        "call": case.call,
+        "made_of": case.made_of,
+        "bytes": case.bytes,
+        "outcome": case.outcome,
+        "adds": case.adds,
+        "tolerance": {path: dict(checker) for path, checker in case.checkers.items()},
+        "left_out": [dict(part) for part in case.omitted],
+    }
+
+
+def _answer(answer: JudgedAnswer, row: Row) -> dict[str, Any]:
+    kind, alike = "", None
+    targets = row.folder.recipe.targets if row.folder else ()
+    known = targets[answer.index - 1].expected.get(answer.name) if answer.index <= len(targets) else None
+    if row.folder is not None and known is not None:  # else the recipe has changed since
+        kind, alike = known.kind, _alike(row.folder, answer, known.kind)
+    return {**msgspec.to_builtins(answer), "right": answer.right, "kind": kind, "alike": alike}
+
+
+def _alike(folder: Folder, answer: JudgedAnswer, kind: str) -> float | None:
+    """Return the share of lines in common with the most similar answer of the same kind; None without another."""
+    target = folder.recipe.targets[answer.index - 1]
+    others = [name for name, each in target.expected.items() if each.kind == kind and name != answer.name]
+    own = _normal(folder.answer_text(answer.index, answer.name))
+    shares = [
+        difflib.SequenceMatcher(None, own, _normal(folder.answer_text(answer.index, name)), False).ratio()
+        for name in others
+    ]
+    return round(max(shares), 2) if shares else None
+
+
+def _normal(text: str) -> list[str]:
+    try:
+        return ast.unparse(ast.parse(text)).splitlines()
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return text.splitlines()

@@ -27,7 +27,7 @@ _lines: SimpleQueue[str | None]
 
 
 def make_all(folders: Sequence[Folder], options: MakeOptions, jobs: int, say: Progress) -> Iterator[Row]:
-    """Make the tasks of recipes, ``jobs`` at a time, and yield a row for each as it is done."""
+    """Make the tasks of recipes, ``jobs`` at a time, and yield a row as each is done."""
     if jobs == 1 or len(folders) == 1:
         yield from (make_one(folder, options, say) for folder in folders)
         return
@@ -42,7 +42,7 @@ def make_all(folders: Sequence[Folder], options: MakeOptions, jobs: int, say: Pr
 
 
 def interrupt_workers() -> None:
-    """Interrupt what is still made in other processes: Ctrl-C reaches them by itself, a kill of this process does not."""
+    """Interrupt the other processes: Ctrl-C reaches them by itself, a kill of this process does not."""
     for process in multiprocessing.active_children():
         process.join(_GRACE_SECONDS)
         if process.pid and process.is_alive():
@@ -50,7 +50,7 @@ def interrupt_workers() -> None:
 
 
 def in_a_process(folder: Folder, options: MakeOptions, say: Progress) -> Row:
-    """Make the task of a recipe in a process of its own, whose end is a row as well.
+    """Make the task of a recipe in a process of its own, whose death is a row as well.
 
     Args:
         say: is called from another thread.
@@ -63,7 +63,7 @@ def in_a_process(folder: Folder, options: MakeOptions, say: Progress) -> Row:
         with ProcessPoolExecutor(1, context, _begin_worker, (lines,)) as pool:
             return pool.submit(_make_in_worker, folder, options).result()
     except BrokenProcessPool:
-        problem = "its process ended before it was made, as when memory is short"
+        problem = "its process died before it was made, perhaps for lack of memory"
         hint = "run the same command again, with fewer --jobs"
         return Row(folder.path, folder.task, folder, error=Problem(problem, hint))
     finally:
@@ -88,10 +88,10 @@ def _make_in_worker(folder: Folder, options: MakeOptions) -> Row:
 
 
 def make_on_cluster(folders: Sequence[Folder], options: MakeOptions, address: str) -> Iterator[Row]:
-    """Make the tasks of recipes on a Dask cluster, and yield a row for each as it is done.
+    """Make the tasks of recipes on a Dask cluster, and yield a row as each is done.
 
-    The workers see the same folders, of recipes, tasks and stand-ins. What a lost worker had begun, another one
-    completes from its last finished stage.
+    The workers see the same folders of recipes, tasks and stand-ins. If a worker is lost, another one resumes from the
+    last finished stage.
     """
     paths = {folder.path.absolute(): folder.path for folder in folders}
     absolute = [replace(folder, path=path) for path, folder in zip(paths, folders, strict=True)]

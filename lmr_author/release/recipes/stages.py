@@ -53,7 +53,7 @@ LOCK_SECONDS = 1800.0
 
 @dataclass(frozen=True)
 class StandIns:
-    """Folders of clones and PDFs of papers on this machine, by the address that they stand in for."""
+    """Clones and PDFs on this machine, by the address that they replace."""
 
     clones: Mapping[str, str] = field(default_factory=dict)
     papers: Mapping[str, str] = field(default_factory=dict)
@@ -61,13 +61,7 @@ class StandIns:
 
 @dataclass(frozen=True)
 class Build:
-    """One task on its way.
-
-    Attributes:
-        folder: its recipe.
-        work: a folder of ours: the task, its copy before anything was masked, results of answers.
-        where: the sandbox.
-    """
+    """A task that is being made; ``work`` holds the task, its copy before masking, and results of answers."""
 
     folder: Folder
     work: Path
@@ -81,7 +75,7 @@ class Build:
 
     @property
     def unmasked(self) -> Path:
-        """A copy of the task before anything was masked: to mask again does not clone again."""
+        """A copy of the task before masking, so that masking again does not clone again."""
         return self.work / "unmasked"
 
 
@@ -128,7 +122,7 @@ def source(build: Build, made: Made) -> Made:
 
 
 def environment(build: Build, made: Made) -> Made:
-    """``env lock``, where the recipe says something about the environment."""
+    """Run ``env lock`` if the recipe describes an environment."""
     part = build.folder.recipe.environment
     if part is not None:
         targets = (Target.parse(target.target) for target in build.folder.recipe.targets)
@@ -169,7 +163,7 @@ def mask(build: Build, made: Made) -> Made:
 
 
 def record_calls(build: Build, made: Made) -> Made:
-    """``record``, for each target anew: what an earlier recording left is removed. The answers choose cases, too."""
+    """Record each target anew, after removing earlier recordings. The answers help to choose cases."""
     task, path = build.task, build.folder.path
     info = task.load()
     task.equivalent_mutants_path.unlink(missing_ok=True)
@@ -197,7 +191,7 @@ def record_calls(build: Build, made: Made) -> Made:
 
 
 def _known(build: Build, index: int) -> KnownVersions:
-    """Return the recipe's answers to a target in their places; without those that are invalid anyway."""
+    """Return the recipe's valid answers to a target, each in its place."""
     task, part = build.task, build.folder.recipe.targets[index - 1]
     info = task.load()
     known: dict[str, dict[str, Variant]] = {"passed": {}, "failed": {}}
@@ -212,7 +206,7 @@ def _known(build: Build, index: int) -> KnownVersions:
 
 
 def check(build: Build, made: Made) -> Made:
-    """``validate``; what it finds is kept, and the task goes on. A ledger that does not hold is an error."""
+    """Run ``validate`` and keep its findings. A ledger that does not hold is an error."""
     _beside(build.folder.path / ACCEPTED, build.task.accepted_path)
     _beside(build.folder.path / DRAFTED, build.task.drafted_path)
     folder = build.folder
@@ -222,14 +216,13 @@ def check(build: Build, made: Made) -> Made:
 
 
 def prove(build: Build, made: Made) -> Made:
-    """``evaluate``; gates that do not hold are in the task's record."""
+    """Run ``evaluate``; the task's record has the gates that fail."""
     _make_local(build)
     evaluate.evaluate(build.task, evaluate.EvaluateOptions(build.where), build.say, lambda gate: None)
     return replace(made, sandboxes=tuple(sorted({*made.sandboxes, sandbox_name(build.where)})))
 
 
 def judge(build: Build, made: Made) -> Made:
-    """``judge`` with the recipe's answers."""
     expected = {
         (index, name): answer.outcome
         for index, target in enumerate(build.folder.recipe.targets, 1)
@@ -273,7 +266,7 @@ def sandbox_name(where: Where) -> str:
 
 
 def _name_own_code(task: Task) -> None:
-    """Claim no commit and no origin for code that lies beside the recipe: this commit exists nowhere else."""
+    """Claim no commit and no origin for code beside the recipe: its commit exists nowhere else."""
     origin = provenance.load(task)
     repository = replace(origin.repository, url="", commit="", own_code=True)
     replace(origin, repository=repository).write(task.provenance_path)
@@ -281,7 +274,7 @@ def _name_own_code(task: Task) -> None:
 
 
 def _take_out(build: Build) -> None:
-    """Remove what the recipe takes out of the repository, and say so in the provenance."""
+    """Remove what the recipe takes out of the repository, and record it in the provenance."""
     names = build.folder.recipe.repository.remove
     code, origin = build.task.repository(build.task.load()), provenance.load(build.task)
     for name in names:
@@ -295,7 +288,7 @@ def _take_out(build: Build) -> None:
 
 
 def _make_local(build: Build) -> None:
-    """Make the environment of the local sandbox, where the recipe has one and nobody names another."""
+    """Make the environment of the local sandbox, if the recipe has one and nobody chose another."""
     part, where = build.folder.recipe.environment, build.where
     if part is None or where.kind != LOCAL or python_of(build.task, where).path is not None:
         return
@@ -304,7 +297,7 @@ def _make_local(build: Build) -> None:
 
 
 def _beside(source: Path, into: Path) -> None:
-    """Put a file of the recipe's folder into the task; without it, there is none."""
+    """Copy a file of the recipe's folder into the task, or remove it there if the recipe has none."""
     if source.exists():
         files.write_bytes(into, foreign.read(source, MOST_BYTES))
     else:

@@ -36,8 +36,6 @@ _PATCH = "repository.patch"
 
 @dataclass(frozen=True)
 class WrittenRecipe:
-    """Folder of a recipe that was written, and remarks for the person who reads it."""
-
     path: Path
     remarks: tuple[str, ...]
 
@@ -45,11 +43,9 @@ class WrittenRecipe:
 def write(task: Task, out: Path, here: Path) -> WrittenRecipe:
     """Write the recipe of a task: recipe.yaml, and beside it driver, helpers, and what was accepted.
 
-    Args:
-        out: the folder to make; it appears whole or not at all.
-        here: where a driver may lie, beside the places in and around the task.
+    ``out`` appears complete or not at all; a driver may be in or around the task, or in ``here``.
 
-    Raises LmrError: the folder exists, nothing is masked, or nothing is known of the commit.
+    Raises LmrError: the folder exists, nothing is masked, or the commit is unknown.
     """
     info, origin = task.load(), provenance.load(task)
     if out.exists():
@@ -63,7 +59,7 @@ def write(task: Task, out: Path, here: Path) -> WrittenRecipe:
         )
     if not info.repo_commit:
         raise LmrError(
-            f"{task.name}'s info.json names no repo_commit", "add the commit that it was made from"
+            f"{task.name}'s info.json has no repo_commit", "add the commit that it was made from"
         )
     remarks: list[str] = []
     with files.staged_folder(out) as folder:
@@ -95,12 +91,12 @@ def write(task: Task, out: Path, here: Path) -> WrittenRecipe:
 
 
 def _paper(task: Task, info: TaskInfo, origin: Provenance, folder: Path, remarks: list[str]) -> PaperPart:
-    """Name the paper by its address where it was fetched from one; else copy it."""
+    """Name the paper by the address from which it was fetched; else copy it."""
     source = {"arxiv": origin.paper.arxiv_id, "url": origin.paper.url}.get(origin.paper.source, "")
     if not source:
         files.write_bytes(folder / _PAPER, task.paper_pdf(info).read_bytes())
         remarks.append(
-            f"{_PAPER} is a copy of the task's: name the paper's address in paper.source to ship none"
+            f"{_PAPER} is a copy of the task's: to ship none, name the paper's address in paper.source"
         )
     return PaperPart(source=source or _PAPER, title=info.paper_name, year=info.year, url=info.paper_url)
 
@@ -126,7 +122,7 @@ def _target(task: Task, info: TaskInfo, implementation: Implementation, remarks:
     recording = load(task.recording(info, implementation.index))
     if recording is None:
         remarks.append(
-            f"{implementation.target} has no recording of lmr-author's: say in its `record` how it is called"
+            f"{implementation.target} has no recording of lmr-author's: describe in its `record` how to call it"
         )
     return TargetPart(
         target=str(implementation.target),
@@ -141,7 +137,7 @@ def _target(task: Task, info: TaskInfo, implementation: Implementation, remarks:
 
 
 def _look_alikes(task: Task, info: TaskInfo) -> Mapping[int, tuple[str, ...]]:
-    """Return the look-alikes of each implementation; those that name none are the first one's."""
+    """Return the look-alikes of each implementation; those that name none belong to the first."""
     indexes = {str(each.target): each.index for each in info.implementations}
     by_index: dict[int, tuple[str, ...]] = {}
     for masked in task.also_masked():

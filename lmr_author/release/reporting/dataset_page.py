@@ -1,4 +1,4 @@
-"""Gather the report of a folder of tasks: one row for each task, and totals."""
+"""Gather the page of a folder of tasks: one row for each task, and totals."""
 
 from __future__ import annotations
 
@@ -6,100 +6,54 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
 from urllib.parse import quote
 
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import (
-    CATEGORIES,
-    Finding,
-    GateResult,
-    Progress,
-    Severity,
-    State,
-    Task,
-    TaskInfo,
-)
+from lmr_author.core.task import CATEGORIES, Finding, GateResult, Progress, Severity, State, Task, TaskInfo
 from lmr_author.core.task import evaluation as evaluations
-from lmr_author.core.task.difficulty import Extreme, TargetDifficulty
+from lmr_author.core.task.difficulty import Extreme
 from lmr_author.core.task.mutation import MutationScore
 from lmr_author.core.texts import size_text
 from lmr_author.proof.validation.report import TaskReport
 from lmr_author.proof.validation.run import checked
 from lmr_author.release.reporting.page import percent
 from lmr_author.release.reporting.status import BROKEN, STATES, Status, status_with
-from lmr_author.release.review.review import ReviewResult, result_of
+from lmr_author.release.review.review import result_of
 from lmr_author.release.review.review_status import ACCEPTED, DISPUTED, REJECTED, proof_of
 
 
 @dataclass(frozen=True)
 class TaskRow:
-    """One task in the report of a folder of tasks.
-
-    Attributes:
-        info: empty for a broken task.
-        state: one of :data:`~lmr_author.release.reporting.status.STATES`.
-        people: the reviews in numbers; "" for none.
-        errors, warnings: findings that count.
-        mutants: what became of the mutants of all implementations.
-        bytes: size of the task's content.
-        agreement: share of checklist items on which the reviewers agree, 0 to 1; None without two of them.
-        link: address of the task's page; "" without one.
-        stale: the task changed since it was evaluated.
-        difficulty: what models' answers came to on each target.
-    """
+    """One task in the table; ``agreement`` is the reviewers' share of equal answers, ``next`` lacks the task's path."""
 
     name: str
     info: TaskInfo
-    categories: tuple[str, ...]
-    state: str
-    people: str
-    note: str
+    status: Status
     next: str
-    errors: tuple[Finding, ...]
-    warnings: tuple[Finding, ...]
+    findings: tuple[Finding, ...]
     gates: tuple[GateResult, ...]
     mutants: MutationScore
     bytes: int
     agreement: float | None
     link: str
     stale: bool
-    difficulty: tuple[TargetDifficulty, ...]
 
     @property
-    def tried(self) -> int:
-        """Models' answers that were judged."""
-        return sum(target.tried for target in self.difficulty)
+    def categories(self) -> list[str]:
+        return [each.category or "none" for each in self.info.implementations]
 
     @property
-    def solved(self) -> int:
-        return sum(target.solved for target in self.difficulty)
+    def errors(self) -> list[Finding]:
+        return [finding for finding in self.findings if finding.severity is Severity.ERROR]
+
+    @property
+    def warnings(self) -> list[Finding]:
+        return [finding for finding in self.findings if finding.severity is Severity.WARNING]
 
 
-@dataclass(frozen=True)
-class DatasetPage:
-    """Everything on the page of a folder of tasks.
-
-    Attributes:
-        facts: (name, value) pairs shown at the top.
-        operators: mutation operators with the mutants killed and made, those first that leave most alive.
-        extremes: what every model solves, and what none solves: with the targets' tasks.
-    """
-
-    name: str
-    rows: tuple[TaskRow, ...]
-    categories: tuple[tuple[str, int], ...]
-    states: tuple[tuple[str, int], ...]
-    operators: tuple[tuple[str, int, int], ...]
-    facts: tuple[tuple[str, str], ...]
-    extremes: tuple[tuple[Extreme, tuple[tuple[TaskRow, TargetDifficulty], ...]], ...]
-
-
-def dataset_page(name: str, tasks: Sequence[Task], say: Progress, *, linked: bool = False) -> DatasetPage:
-    """Return the page of several tasks. A broken task has a row, too.
-
-    Args:
-        linked: each task has a page of its own beside this one, ``<task>.html``.
-    """
+def dataset_page(name: str, tasks: Sequence[Task], say: Progress, *, linked: bool = False) -> dict[str, Any]:
+    """Return the page of several tasks; ``linked`` if each has its own page ``<task>.html`` beside it."""
     say(f"checking {len(tasks)} tasks")
     done = iter(range(1, len(tasks) + 1))
     report = checked(tasks, lambda name: say(f"checked {next(done)} of {len(tasks)}: {name}"))
@@ -109,19 +63,26 @@ def dataset_page(name: str, tasks: Sequence[Task], say: Progress, *, linked: boo
         rows.append(_row(task, checks, f"{quote(task.name)}.html" if linked else ""))
     categories = Counter(category for row in rows for category in row.categories)
     order = [*CATEGORIES, *sorted(set(categories) - set(CATEGORIES))]
-    states = Counter(row.state for row in rows)
-    return DatasetPage(
-        name,
-        tuple(rows),
-        tuple((category, categories[category]) for category in order),
-        tuple((state, states[state]) for state in STATES if state != BROKEN or states[BROKEN]),
-        _operators(rows),
-        _facts(rows),
-        tuple((extreme, _with(extreme, rows)) for extreme in Extreme),
-    )
+    states = Counter(row.status.state for row in rows)
+    return {
+        "name": name,
+        "rows": rows,
+        "categories": [(category, categories[category]) for category in order],
+        "states": [(state, states[state]) for state in STATES if state != BROKEN or states[BROKEN]],
+        "operators": _operators(rows),
+        "facts": _facts(rows, states),
+        "extremes": [
+            (
+                extreme,
+                [(row, each) for row in rows for each in row.status.difficulty if each.extreme is extreme],
+            )
+            for extreme in Extreme
+        ],
+    }
 
 
-def _operators(rows: Sequence[TaskRow]) -> tuple[tuple[str, int, int], ...]:
+def _operators(rows: Sequence[TaskRow]) -> list[tuple[str, int, int]]:
+    """Return mutation operators with mutants killed and made, the one with most survivors first."""
     made, killed = Counter[str](), Counter[str]()
     for row in rows:
         for gate in row.gates:
@@ -129,11 +90,7 @@ def _operators(rows: Sequence[TaskRow]) -> tuple[tuple[str, int, int], ...]:
                 made[tally.operator] += tally.made
                 killed[tally.operator] += tally.killed
     order = sorted(made, key=lambda name: (killed[name] - made[name], name))
-    return tuple((name, killed[name], made[name]) for name in order)
-
-
-def _with(extreme: Extreme, rows: Sequence[TaskRow]) -> tuple[tuple[TaskRow, TargetDifficulty], ...]:
-    return tuple((row, target) for row in rows for target in row.difficulty if target.extreme is extreme)
+    return [(name, killed[name], made[name]) for name in order]
 
 
 def _row(task: Task, checks: TaskReport, link: str) -> TaskRow:
@@ -141,48 +98,38 @@ def _row(task: Task, checks: TaskReport, link: str) -> TaskRow:
         info = task.load()
     except LmrError as error:
         info = TaskInfo.from_json({})
-        where = Status(task.name, (), f"lmr-author validate {task.root}", error.message)
+        status = Status(task.name, (), f"lmr-author validate {task.root}", error.message)
     else:
-        where = status_with(task, checks.findings)
+        status = status_with(task, checks.findings)
+    try:
+        agreement = result_of(task).agreement
+    except (LmrError, OSError):
+        agreement = None
     evaluation = proof_of(task)
     gates = evaluation.gates if evaluation else ()
-    reviewed = _reviewed(task)
     return TaskRow(
         name=task.name,
         info=info,
-        categories=tuple(each.category or "none" for each in info.implementations),
-        state=where.state,
-        people=where.people,
-        note=where.note,
-        next=where.next.replace(str(task.root), task.name),
-        errors=tuple(finding for finding in checks.findings if finding.severity is Severity.ERROR),
-        warnings=tuple(finding for finding in checks.findings if finding.severity is Severity.WARNING),
+        status=status,
+        next=status.next.replace(str(task.root), task.name),
+        findings=tuple(checks.findings),
         gates=gates,
         mutants=evaluations.mutation_score(gates),
         bytes=sum(path.stat().st_size for path in task.content_files()),
-        agreement=reviewed.agreement.percent if reviewed and reviewed.agreement else None,
+        agreement=agreement.percent if agreement else None,
         link=link,
         stale=evaluation is not None and not evaluation.is_of(State.of(task)),
-        difficulty=where.difficulty,
     )
 
 
-def _reviewed(task: Task) -> ReviewResult | None:
-    try:
-        return result_of(task)
-    except (LmrError, OSError):
-        return None
-
-
-def _facts(rows: Sequence[TaskRow]) -> tuple[tuple[str, str], ...]:
+def _facts(rows: Sequence[TaskRow], states: Counter[str]) -> list[tuple[str, str]]:
     strengths = [row.mutants.share for row in rows if row.mutants.share is not None]
     agreements = [row.agreement for row in rows if row.agreement is not None]
-    judged = Counter(row.state for row in rows)
-    return (
-        *((state, str(judged[state])) for state in (ACCEPTED, DISPUTED, REJECTED)),
+    return [
+        *((state, str(states[state])) for state in (ACCEPTED, DISPUTED, REJECTED)),
         ("masked functions", str(sum(len(row.info.implementations) for row in rows))),
         ("tasks with open findings", str(sum(bool(row.errors or row.warnings) for row in rows))),
         ("mutants killed, median", percent(median(strengths) if strengths else None)),
         ("agreement, median", percent(median(agreements) if agreements else None)),
-        ("in all", size_text(sum(row.bytes for row in rows))),
-    )
+        ("total size", size_text(sum(row.bytes for row in rows))),
+    ]

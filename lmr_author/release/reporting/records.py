@@ -1,18 +1,22 @@
-"""The records of a task as its report shows them: environment, vetting, reviews, history. Read leniently."""
+"""The records of a task as its page shows them: environment, reviews, history, and the ledger beside the code."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Evaluation, Task, TaskInfo, accepted, provenance
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.equivalents import EquivalentMutants
+from lmr_author.core.task.ledger import Flaw, LedgerEntry
 from lmr_author.core.task.reviews import Review
 from lmr_author.core.task.state import reviewed_digest
 from lmr_author.core.texts import counted
-from lmr_author.release.review.agreement import Agreement
+from lmr_author.proof.contents import TaskContents
+from lmr_author.proof.targets import pair
+from lmr_author.release.reporting.page import CodeBlock
+from lmr_author.release.review.evidence_of_task import disclosure, ledger_entries, ordered
 from lmr_author.release.review.review import result_of
 from lmr_author.release.review.review_status import load_reviews
 
@@ -21,7 +25,6 @@ History = tuple[tuple[str, str], ...]
 
 
 def environment(task: Task, evaluation: Evaluation | None) -> tuple[tuple[str, str], ...]:
-    """Return the facts of the evaluation's sandbox, then the Dockerfile's base image."""
     facts: list[tuple[str, str]] = []
     if evaluation:
         facts += [(name, value) for name, value in evaluation.sandbox.to_json().items() if name != "packages"]
@@ -35,15 +38,7 @@ def environment(task: Task, evaluation: Evaluation | None) -> tuple[tuple[str, s
 
 @dataclass(frozen=True)
 class ReviewView:
-    """Reviews as a report may show them.
-
-    Attributes:
-        note: their status, or the reason why it cannot be told.
-        stored: the last review of each person, with whether it is about the task as it is.
-        open: answers may be shown, because all reviews are in.
-        rows: question, and answer with comment by each reviewer of the task as it is; disputed ones first.
-        agreement: measures that are defined, by name.
-    """
+    """Reviews as a report may show them: answers once all are in, disputed questions first."""
 
     note: str
     stored: Sequence[tuple[Review, bool]] = ()
@@ -53,7 +48,6 @@ class ReviewView:
 
 
 def reviews(task: Task) -> ReviewView:
-    """Return reviews, their status and agreement; blind until all are done."""
     digest = reviewed_digest(task)
     try:
         result = result_of(task)
@@ -70,11 +64,13 @@ def reviews(task: Task) -> ReviewView:
     stored = [(review, review.content_digest == digest) for review in load_reviews(task)]
     current = [review for review, is_current in stored if is_current]
     rows = _answers(current) if status.open else []
-    return ReviewView("; ".join(notes), stored, status.open, rows, _measures(result.agreement))
+    agreement, measures = result.agreement, list[tuple[str, str]]()
+    if agreement is not None and agreement.percent is not None:
+        measures = [("Pairs that agree", f"{agreement.percent:.0%}"), *agreement.coefficients]
+    return ReviewView("; ".join(notes), stored, status.open, rows, measures)
 
 
 def _answers(current: Sequence[Review]) -> list[tuple[str, Sequence[tuple[str, str]]]]:
-    """Return each question with every reviewer's answer and comment, disputed ones first."""
     by_reviewer = []
     questions: dict[str, None] = {}
     for review in current:
@@ -85,14 +81,7 @@ def _answers(current: Sequence[Review]) -> list[tuple[str, Sequence[tuple[str, s
     return sorted(rows, key=lambda row: len({answer for answer, _ in row[1]}) == 1)
 
 
-def _measures(agreement: Agreement | None) -> list[tuple[str, str]]:
-    if agreement is None or agreement.percent is None:
-        return []
-    return [("Pairs that agree", f"{agreement.percent:.0%}"), *agreement.coefficients]
-
-
 def history(task: Task, info: TaskInfo, evaluation: Evaluation | None) -> History:
-    """Return the task's history in order of time, as far as its records go."""
     origin = provenance.load(task)
     events = [
         (origin.repository.commit_date, f"commit {info.repo_commit[:12]}" if info.repo_commit else "code"),
@@ -122,3 +111,49 @@ def _recorded(task: Task, info: TaskInfo) -> Iterator[tuple[str, str]]:
         if recording is not None:
             cases = counted(len(recording.cases), "case")
             yield recording.created, f"{implementation.target} recorded: {cases}"
+
+
+@dataclass(frozen=True)
+class PassageView:
+    """An entry of the ledger; ``number`` counts from 1, as its finding and its anchor do.
+
+    ``code`` is None if its lines are not the target's; ``page`` is the id of its page's picture.
+    """
+
+    number: int
+    entry: LedgerEntry
+    told: str
+    flaws: tuple[Flaw, ...]
+    code: CodeBlock | None
+    page: str
+
+    @property
+    def line(self) -> str:
+        return f"{golden_anchor(self.entry.index)}-{self.entry.span[0]}"
+
+
+def golden_anchor(index: int) -> str:
+    """Return the prefix of the ids of a golden's lines."""
+    return f"golden-{index}"
+
+
+def passages(contents: TaskContents, drawn: Mapping[int, Collection[int]]) -> Iterator[PassageView]:
+    """Yield the ledger's entries; ``drawn`` are the pages that are drawn for each target."""
+    targets = {target.index: target for target in contents.implementations}
+    for judged in ordered(contents):
+        entry, code = judged.entry, None
+        golden = pair(contents, targets[entry.index]).golden if entry.index in targets else None
+        if golden and not judged.is_misplaced:
+            text = "\n".join(golden.line_text(number) for number in entry.span)
+            code = CodeBlock(targets[entry.index].golden_file, entry.span[0], text)
+        page = f"page-{entry.index}-{entry.page}" if entry.page in drawn.get(entry.index, ()) else ""
+        yield PassageView(judged.number + 1, entry, disclosure(entry), judged.flaws, code, page)
+
+
+def by_line(contents: TaskContents, index: int) -> dict[int, list[int]]:
+    numbers: dict[int, list[int]] = {}
+    for judged in ledger_entries(contents, index):
+        if not judged.is_misplaced:
+            for line in judged.entry.span:
+                numbers.setdefault(line, []).append(judged.number + 1)
+    return numbers

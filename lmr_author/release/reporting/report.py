@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
@@ -17,7 +17,7 @@ from lmr_author.release.reporting.task_page import task_page
 
 @dataclass(frozen=True)
 class WrittenReport:
-    """A written report: the file to open, the bytes of all files, the number of tasks."""
+    """The file to open, the size of all files in bytes, and the number of tasks."""
 
     path: Path
     bytes: int
@@ -25,15 +25,13 @@ class WrittenReport:
 
 
 def report(path: Path, destination: Path, say: Progress) -> WrittenReport:
-    """Write the page of the task that ``path`` is or lies in, else of the tasks below it.
+    """Write the page of the task at or around ``path``, else of the tasks below it.
 
     Args:
-        destination: a file; or a folder (existing, or a name without ``.html``), which gets ``index.html``,
-            and a linked page for each task.
+        destination: a file; or a folder (existing, or a name without ``.html``), which gets ``index.html`` and a
+            linked page for each task.
 
-    Raises:
-        UsageError: the file would become part of a task.
-        NotATaskError: no task there.
+    Raises UsageError: the file would become part of a task. NotATaskError: no task there.
     """
     tasks = Task.find_all(path)
     require_outside(destination)
@@ -46,12 +44,13 @@ def report(path: Path, destination: Path, say: Progress) -> WrittenReport:
     following = [*(f"{quote(task.name)}.html" for task in tasks[1:]), ""]
     for task, after in zip(tasks, following, strict=True) if in_folder else ():
         try:
-            text = render("task.html.j2", replace(task_page(task, say), index=start.name, following=after))
+            page = {**task_page(task, say), "index": start.name, "following": after}
+            text = render("task.html.j2", page)
         except LmrError as error:
             text = render("broken.html.j2", {"name": task.name, "problem": error.message})
         size += _write(destination / f"{task.name}.html", text)
-    page = dataset_page(path.absolute().name, tasks, say, linked=in_folder)
-    size += _write(start, render("dataset.html.j2", page))
+    table = dataset_page(path.absolute().name, tasks, say, linked=in_folder)
+    size += _write(start, render("dataset.html.j2", table))
     return WrittenReport(start, size, len(tasks))
 
 
@@ -62,11 +61,11 @@ def _write(path: Path, text: str) -> int:
 
 
 def require_outside(destination: Path) -> None:
-    """Raise UsageError for a file in a task: a report shows solutions, and the file would change the digest."""
+    """Raise UsageError for a file in a task: a report shows solutions, and would change the task's digest."""
     destination = Path(os.path.normpath(destination.absolute()))
     for folder in (destination, *destination.parents):
         if (folder / INFO).is_file() and destination.relative_to(folder).parts[:1] != (AUTHORING,):
             raise UsageError(
-                f"--html {destination} lies in the task {folder.name}, and the page shows its solution",
+                f"--html {destination} is inside the task {folder.name}, and the page shows its solution",
                 "write it beside the task, or below its authoring/",
             )

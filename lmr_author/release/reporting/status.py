@@ -45,14 +45,7 @@ STATES = (BROKEN, *STEPS[:-1], DISPUTED, REJECTED, ACCEPTED)
 
 @dataclass(frozen=True)
 class ChallengeSummary:
-    """What misreadings and rewrites did on a task's tests.
-
-    Attributes:
-        status: ``stale``, ``open`` or ``held``.
-        fail, misreadings: misreadings that fail, of how many.
-        passing, rewrites: rewrites that pass, of how many.
-        text: the same in words.
-    """
+    """Misreadings that fail and rewrites that pass, with their totals; ``status``: ``stale``, ``open`` or ``held``."""
 
     status: str
     fail: int
@@ -63,7 +56,6 @@ class ChallengeSummary:
 
     @classmethod
     def of(cls, task: Task) -> ChallengeSummary | None:
-        """Return what a task's record says; None where there is none."""
         info = task.load()
         status, record = challenge.status_of(task, info)
         if record is None:
@@ -77,17 +69,10 @@ class Status:
     """The status of a task.
 
     Attributes:
-        task: folder name.
         done: the steps that hold now.
-        next: the next command, which can be pasted and asks for what only a person knows; "" for none.
-        note: why the first open step does not hold, and packages that are not the lock's.
-        review: ``waiting``, ``disputed``, ``rejected`` or ``accepted``, for the task as it is.
-        reviewed_by: people who reviewed the task as it is.
-        reviews_needed: number of reviews that the checklist asks for.
-        signed_off_by: those of them who signed off; empty while ``waiting``, because reviews are blind until then.
-        drafted_by: the model that drafted it; "" where a person did.
-        challenged: what misreadings and rewrites did on its tests; None where none were tried, or nobody asked.
-        difficulty: what models' answers came to on each target as it is; empty where none were kept.
+        next: the next command, ready to paste; "" for none.
+        note: why the first open step does not hold, and packages that differ from the lock.
+        signed_off_by: reviewers who signed off; empty while ``waiting``, because reviews are blind until then.
     """
 
     task: str
@@ -104,7 +89,6 @@ class Status:
 
     @property
     def state(self) -> str:
-        """One of :data:`STATES`."""
         if self.review in (DISPUTED, REJECTED):
             return self.review
         return self.done[-1] if self.done else BROKEN
@@ -132,16 +116,11 @@ class Status:
 
 
 def with_challenge(task: Task, status: Status) -> Status:
-    """Add what misreadings and rewrites did on a task's tests, where it has them."""
     return replace(status, challenged=ChallengeSummary.of(task)) if "recorded" in status.done else status
 
 
 def status_with(task: Task, findings: Sequence[Finding] | None) -> Status:
-    """Return the status of a task by its records.
-
-    Args:
-        findings: what ``validate`` finds; None when it was not asked: then nothing is said about the step "valid".
-    """
+    """Return the status of a task by its records; without ``findings``, it leaves out the step "valid"."""
     try:
         info = task.load()
     except LmrError as error:
@@ -188,7 +167,7 @@ def _checked(task: Task, done: list[str], findings: Sequence[Finding] | None) ->
 def _next_proof(
     task: Task, done: list[str], findings: Sequence[Finding] | None, state: State, reviews: ReviewStatus
 ) -> tuple[str, str]:
-    """Return the command that is needed before people review, and why; the command is "" if none is."""
+    """Return the command needed before people review, and why; the command is "" if none is."""
     serious = [finding for finding in findings or () if finding.severity is not Severity.NOTE]
     if serious:
         errors = [finding for finding in serious if finding.severity is Severity.ERROR]
@@ -203,7 +182,7 @@ def _next_proof(
     command = _typed("evaluate", *evaluation.options, task.root)
     # An interpreter that this machine does not know has to be named again.
     other = evaluation.sandbox.other_python if "--python" not in evaluation.options else ""
-    again = f" (add --python: the last one was {other})" if other else ""
+    again = f" (add --python: the last run used {other})" if other else ""
     if not evaluation.is_of(state):
         return command, f"changed since it was evaluated{again}"
     if evaluation.passed:
@@ -219,7 +198,7 @@ def _next_proof(
 
 
 def weak_target(task: Task, evaluation: Evaluation) -> Target | None:
-    """Return the first target whose test lets too many mutants survive, where no other gate failed."""
+    """Return the first target whose test lets too many mutants survive, if no other gate failed."""
     index = evaluation.weak_test
     return next((each.target for each in task.load().implementations if each.index == index), None)
 
@@ -234,7 +213,7 @@ def next_review(task: Task, reviews: ReviewStatus) -> tuple[str, str]:
         return _typed("review", task.root, "--agreement"), "rejected: " + ", ".join(reviews.failed)
     done = len(reviews.reviewers)
     fell = any(review.signed_off for review in load_reviews(task))
-    note = "the sign-off is void: the task changed" if fell else "not reviewed"
+    note = "the sign-off no longer holds: the task changed" if fell else "not reviewed"
     if done:
         note = f"{done} of {done + reviews.missing} reviews done"
     if reviews.damaged:

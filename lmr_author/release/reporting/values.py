@@ -32,16 +32,6 @@ _CONTAINERS = ("list", "tuple", "set", "frozenset", "dict")
 
 @dataclass(frozen=True)
 class ValueRow:
-    """One value of a recorded call.
-
-    Attributes:
-        path: its place, as in ``batch['labels']``.
-        kind: ``tensor float32``, ``str``, ``list``.
-        shape: as in ``[4, 8]``; "" for a value without one.
-        range: smallest to largest finite number; "" for a value without one.
-        first: its first numbers, or the value itself.
-    """
-
     path: str
     kind: str
     shape: str = ""
@@ -51,19 +41,12 @@ class ValueRow:
 
 @dataclass(frozen=True)
 class Values:
-    """The values of one document, and a note about those not shown."""
-
     rows: tuple[ValueRow, ...]
     note: str = ""
 
 
 def read(folder: Path, stem: str) -> Values:
-    """Read the values of a recorded document; a damaged one gives a note instead.
-
-    Args:
-        folder: folder of the case.
-        stem: ``inputs`` or ``expected``.
-    """
+    """Read the values of ``inputs`` or ``expected`` in a case's folder; a damaged document gives a note instead."""
     size = sum(path.stat().st_size for path in folder.glob(f"{stem}.*") if path.is_file())
     if size > MOST_BYTES:
         return Values((), f"{size / 2**20:.0f} MB: too large to show")
@@ -79,7 +62,7 @@ def read(folder: Path, stem: str) -> Values:
 
 
 def _without_modes_of_parts(nodes: dict[str, Any]) -> dict[str, Any]:
-    """Leave out whether parts of a module are in training where they are as the whole is."""
+    """Drop whether parts of a module are in training where they agree with the whole."""
     rows = {}
     for path, node in nodes.items():
         part, _, name = path.rpartition(".")

@@ -19,7 +19,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Agreement:
-    """The measures; shares from 0 to 1, kappa and alpha from -1 to 1."""
+    """Shares from 0 to 1; kappa and alpha from -1 to 1."""
 
     people: int
     judged: int
@@ -30,7 +30,7 @@ class Agreement:
 
     @property
     def coefficients(self) -> list[tuple[str, str]]:
-        """The coefficients that are defined, by name, with two digits."""
+        """The defined coefficients by name, with two digits."""
         named = (
             ("Cohen's kappa", self.cohen),
             ("Fleiss' kappa", self.fleiss),
@@ -46,11 +46,7 @@ class Agreement:
 
 
 def agreement(judgements: Mapping[str, Mapping[str, str]]) -> Agreement:
-    """Measure agreement.
-
-    Args:
-        judgements: person → thing → what the person said of it.
-    """
+    """Measure the agreement of judgements: person → item → answer."""
     people = sorted(judgements)
     questions = sorted(set().union(*judgements.values()))
     rows = []
@@ -116,7 +112,7 @@ def _krippendorff(
 
 
 def majority(judgements: Mapping[str, str]) -> str:
-    """Return what more than half of the people said; "" for none, "disputed" without a majority."""
+    """Return the answer of more than half of the people; "" for no answers, "disputed" without a majority."""
     if not judgements:
         return ""
     answer, count = Counter(judgements.values()).most_common(1)[0]

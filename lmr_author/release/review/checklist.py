@@ -1,7 +1,8 @@
-"""The checklist: automatic items answered by validate and evaluate, human items answered by a person."""
+"""The checklist: automatic items answered by validate and evaluate, human items answered by a person on evidence."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -14,84 +15,73 @@ from lmr_author.core.task import evaluation as evaluations
 from lmr_author.core.task.reviews import ReviewItem
 from lmr_author.core.task.state import State
 from lmr_author.core.texts import counted
-from lmr_author.release.review.evidence import QuestionEvidence
 
 TESTS = "tests"
 """The item whose pass approves the accepted mutants, where they are more than a tenth."""
 ANSWERS = ("pass", "fail", "unsure")
 SENTENCE = 3
 """Words from which a comment is a sentence."""
+REVIEWERS = 3
+"""Number of independent reviewers of a task, as in LMR-Bench's paper."""
+
+LineMark = Literal["", "not reached", "always true"]
+
+
+@dataclass(frozen=True)
+class CodeLine:
+    """A line of a file; ``mark`` says what the cases leave open about it, ``returns`` that it returns or yields."""
+
+    number: int
+    text: str
+    mark: LineMark = ""
+    returns: bool = False
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A piece of evidence: lines, prose of the paper, code, a table with headings, or a diff."""
+
+    title: str
+    lines: tuple[str, ...] = ()
+    prose: str = ""
+    code: tuple[CodeLine, ...] = ()
+    table: tuple[tuple[str, ...], ...] = ()
+    diff: str = ""
+    anchor: str = ""
+
+    @classmethod
+    def of(cls, title: str, lines: Iterable[str], nothing: str = "none") -> Evidence:
+        return cls(title, tuple(lines) or (nothing,))
+
+
+@dataclass(frozen=True)
+class QuestionEvidence:
+    """The evidence for one question. ``doubts`` say why it is weak: a "pass" then needs a comment."""
+
+    pieces: tuple[Evidence, ...]
+    doubts: tuple[str, ...] = ()
+
+    @property
+    def weak(self) -> bool:
+        return bool(self.doubts)
 
 
 @dataclass(frozen=True)
 class ChecklistQuestion:
-    """A human item: the question, and the files to look at."""
-
     id: str
     question: str
-    look_at: str
+    look_at: str = ""
 
 
-HUMAN = (
-    ChecklistQuestion(
-        "instruction",
-        "Does the instruction match the paper and the code?",
-        "info.json: instruction; paper.pdf",
-    ),
-    ChecklistQuestion(
-        "paper-section",
-        "Does the paper contain a section that describes the function well enough to implement it?",
-        "paper.pdf",
-    ),
-    ChecklistQuestion(
-        "core", "Is the masked function a core contribution of the paper?", "the golden file; paper.pdf"
-    ),
-    ChecklistQuestion(
-        "category", "Is the category the one that the function belongs to?", "info.json: category"
-    ),
-    ChecklistQuestion(
-        TESTS,
-        "Do the tests exercise the function as the paper uses it?",
-        "unit_test/; authoring/evaluation.json",
-    ),
-    ChecklistQuestion(
-        "no-leak",
-        "Is the repository free of the solution, even paraphrased?",
-        "the repository folder",
-    ),
-    ChecklistQuestion(
-        "environment",
-        "Are the environment's versions of the paper's time, without superfluous packages?",
-        "Dockerfile",
-    ),
-    ChecklistQuestion(
-        "licence",
-        "Does the repository's licence allow redistribution?",
-        "the repository's licence; provenance",
-    ),
-)
-"""The human items, in the order asked (LMR-Bench paper, section on quality control)."""
-
-CATEGORY_MEANINGS = {
-    "Feature Learning & Representation": "how inputs become vectors: embeddings, encodings, pooling, prototypes",
-    "Neural Network Architectures": "a layer or a model: what is computed from what in a forward pass",
-    "Prompt Engineering & Instruction Tuning": "what a model is shown: prompts, templates, demonstrations",
-    "Information Extraction": "structure from text: entities, relations, events, spans",
-    "Data Augmentation": "new training examples from old ones",
-    "Training Objectives & Optimization": "what is minimised and how: losses, rewards, optimizers, schedules",
-    "Decoding & Search Strategies": "how outputs are chosen: sampling, beam search, constraints",
-    "Evaluation Metrics": "how good an output is: scores, agreement, statistics",
-    "Interpretability & Explainability": "why a model decides as it does: attributions, probes",
-}
-"""The categories, and the question that a function of each answers."""
-
-REVIEWERS = 3
-"""Number of independent reviewers of a task, as in LMR-Bench's paper."""
+_OURS = tomllib.loads(resources.template("review/checklist.toml"))
+HUMAN = tuple(ChecklistQuestion(**item) for item in _OURS["items"])
+"""Our own questions, in the order asked."""
+CATEGORY_MEANINGS: Mapping[str, str] = _OURS["categories"]
 
 
 @dataclass(frozen=True)
 class Checklist:
-    """The questions and the number of reviewers: our own list, or a lab's (``schemas/checklist.schema.json``)."""
+    """Our own questions, or a lab's (``schemas/checklist.schema.json``)."""
 
     name: str = "lmr-author"
     questions: tuple[ChecklistQuestion, ...] = HUMAN
@@ -99,24 +89,18 @@ class Checklist:
 
     @classmethod
     def from_document(cls, data: Any, where: str) -> Checklist:
-        """Read a lab's list. Raises UsageError when it is not as its schema says.
-
-        Args:
-            where: its name in errors.
-        """
+        """Read a lab's checklist, called ``where`` in errors. Raises UsageError where it violates the schema."""
         from jsonschema import Draft202012Validator
 
         error = next(iter(Draft202012Validator(resources.schema("checklist")).iter_errors(data)), None)
         if error is not None:
-            part = "/".join(map(str, error.absolute_path)) or "the whole"
+            part = "/".join(map(str, error.absolute_path)) or "the document"
             raise UsageError(f"{where}: {part}: {error.message[:160]}", "see schemas/checklist.schema.json")
         questions = tuple(
-            ChecklistQuestion(entry["id"], entry["question"], entry.get("look_at", ""))
-            for entry in data["items"]
+            ChecklistQuestion(item["id"], item["question"], item.get("look_at", "")) for item in data["items"]
         )
         names = [question.id for question in questions]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
+        if twice := sorted({name for name in names if names.count(name) > 1}):
             raise UsageError(f"{where}: two items have the id {twice[0]!r}", "give each item its own id")
         return cls(data["name"], questions, data.get("reviewers", REVIEWERS))
 
@@ -124,20 +108,16 @@ class Checklist:
 def automatic_items(
     task: Task, findings: Iterable[Finding], approved: Evaluation | None = None
 ) -> tuple[ReviewItem, ReviewItem]:
-    """Return the items that the program answers: static checks, and gates that were run on this very state.
-
-    Args:
-        findings: findings of ``validate`` now.
-        approved: the evaluation with what reviewers approved; by default as it was stored.
-    """
-    serious = [finding for finding in findings if finding.severity is not Severity.NOTE]
-    codes = ", ".join(sorted({finding.code for finding in serious}))
+    """Answer the items about static checks and gates; ``approved`` is the evaluation with what reviewers approved."""
+    codes = [finding.code for finding in findings if finding.severity is not Severity.NOTE]
     static = ReviewItem(
         "validate",
         "Do all static checks hold?",
         "automatic",
-        "fail" if serious else "pass",
-        evidence=f"{counted(len(serious), 'finding')}: {codes}" if serious else "no findings",
+        "fail" if codes else "pass",
+        evidence=f"{counted(len(codes), 'finding')}: {', '.join(sorted(set(codes)))}"
+        if codes
+        else "no findings",
     )
     evaluation = approved or evaluations.load(task)
     answer: Literal["pass", "fail", "unsure"] = "fail"
@@ -164,21 +144,14 @@ def human_items(
 ) -> tuple[ReviewItem, ...]:
     """Return the human items of an answers document ``{id: "pass" | {"answer": …, "comment": …}}``.
 
-    Raises UsageError for an unknown id, a missing one, an answer other than pass, fail, unsure, and a "pass" on weak
-    evidence without a comment.
+    Raises UsageError for an unknown or missing id, an invalid answer, and a "pass" on weak evidence without comment.
     """
-    unknown = set(answers) - {question.id for question in questions}
-    if unknown:
-        raise UsageError(
-            f"unknown checklist item {sorted(unknown)[0]!r}",
-            "items: " + ", ".join(question.id for question in questions),
-        )
-    missing = [question.id for question in questions if question.id not in answers]
-    if missing:
-        raise UsageError(
-            f"no answer for: {', '.join(missing)}",
-            'answer each with "pass", "fail" or "unsure" (see --template)',
-        )
+    names = [question.id for question in questions]
+    if unknown := sorted(set(answers) - set(names)):
+        raise UsageError(f"unknown checklist item {unknown[0]!r}", f"items: {', '.join(names)}")
+    if missing := [name for name in names if name not in answers]:
+        hint = 'answer each with "pass", "fail" or "unsure" (see --template)'
+        raise UsageError(f"no answer for: {', '.join(missing)}", hint)
     nothing = QuestionEvidence(())
     return tuple(
         _human_item(question, answers[question.id], evidence.get(question.id, nothing))
@@ -190,40 +163,32 @@ def template(
     questions: Sequence[ChecklistQuestion] = HUMAN,
     evidence: Mapping[str, QuestionEvidence] = MappingProxyType({}),
 ) -> dict[str, dict[str, Any]]:
-    """Return an answers document to fill in; weak evidence is named, as a "pass" then needs a comment."""
+    """Return an answers document to fill in, with the reasons why the evidence of an item is weak."""
     document: dict[str, dict[str, Any]] = {}
     for question in questions:
-        entry: dict[str, Any] = {
-            "question": f"{question.question} ({', '.join(ANSWERS)})",
-            "answer": "",
-            "comment": "",
-        }
+        text = f"{question.question} ({', '.join(ANSWERS)})"
+        document[question.id] = {"question": text, "answer": "", "comment": ""}
         if question.id in evidence and evidence[question.id].weak:
-            entry["weak evidence"] = list(evidence[question.id].doubts)
-        document[question.id] = entry
+            document[question.id]["weak evidence"] = list(evidence[question.id].doubts)
     return document
 
 
 def lacks_sentence(comment: str) -> str:
-    """Return what a comment lacks that carries a judgement; "" for nothing. One letter is a slip of the finger."""
-    return "" if len(comment.split()) >= SENTENCE else f"say it in at least {SENTENCE} words"
+    """Return what a comment lacks; "" for nothing. A single letter is a slip of the finger."""
+    return "" if len(comment.split()) >= SENTENCE else f"write at least {SENTENCE} words"
 
 
 def _human_item(question: ChecklistQuestion, stated: object, evidence: QuestionEvidence) -> ReviewItem:
     answer, comment = stated, ""
     if isinstance(stated, Mapping):
         answer, comment = stated.get("answer"), str(stated.get("comment") or "")
+    item, doubts = f"item {question.id!r}", "; ".join(evidence.doubts)
     if answer not in ANSWERS:
-        raise UsageError(
-            f"item {question.id!r}: the answer {answer!r} is none", "one of: " + ", ".join(ANSWERS)
-        )
+        raise UsageError(f"{item}: invalid answer {answer!r}", f"one of: {', '.join(ANSWERS)}")
     if answer != "pass" and not comment.strip():
-        raise UsageError(f"item {question.id!r}: {answer!r} needs a comment", "say why, for the annotator")
-    if answer == "pass" and evidence.weak and (lacks := lacks_sentence(comment)):
-        raise UsageError(
-            f"item {question.id!r}: 'pass' needs a comment, because the evidence is weak: "
-            f"{'; '.join(evidence.doubts)}",
-            f"say why it passes all the same: {lacks}",
-        )
-    weak = f"weak: {'; '.join(evidence.doubts)}" if evidence.weak else ""
+        raise UsageError(f"{item}: {answer!r} needs a comment", "tell the annotator why")
+    if answer == "pass" and doubts and (lacks := lacks_sentence(comment)):
+        problem = f"{item}: 'pass' needs a comment, because the evidence is weak: {doubts}"
+        raise UsageError(problem, f"say why it passes nevertheless: {lacks}")
+    weak = f"weak: {doubts}" if doubts else ""
     return ReviewItem(question.id, question.question, "human", answer, comment, weak)  # type: ignore[arg-type]

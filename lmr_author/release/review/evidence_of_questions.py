@@ -1,36 +1,45 @@
-"""The evidence beside each question of our checklist: facts of the task, and the reasons why they are weak."""
+"""The evidence for each question of our checklist, and the weaknesses that a reviewer should read first."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from lmr_author.authoring.recording.compared import in_numbers
 from lmr_author.authoring.suggesting.sections import best_section, contradicting_category, likely_category
 from lmr_author.core.paper.sections import sections
-from lmr_author.core.task import Finding, Severity, Task
+from lmr_author.core.task import Finding, Severity, Task, difficulty
 from lmr_author.core.task.difficulty import Extreme
+from lmr_author.core.task.evaluation import MUTANTS_DIE
+from lmr_author.core.task.mutation import MutationScore
 from lmr_author.core.texts import counted, listed
-from lmr_author.release.review import evidence_of_ledger, evidence_of_task
-from lmr_author.release.review.checklist import CATEGORY_MEANINGS
-from lmr_author.release.review.evidence import Evidence, QuestionEvidence
-from lmr_author.release.review.evidence_of_models import models_answers
+from lmr_author.release.review import evidence_of_task as facts
+from lmr_author.release.review.checklist import CATEGORY_MEANINGS, Evidence, QuestionEvidence
 from lmr_author.release.review.evidence_of_tests import evidence_of_tests
-from lmr_author.release.review.spelled_out import spelled_out
+from lmr_author.release.review.instruction import gives_away, spelled_out
 from lmr_author.release.review.under_test import ReviewedTask, TargetUnderTest, read_task
+
+FINDINGS = {
+    "instruction": ("LMR6", "LMR805", "LMR806", "LMR807"),
+    "paper-section": ("LMR101", "LMR102", "LMR105", "LMR106"),
+    "core": ("LMR105", "LMR106", "LMR107"),
+    "category": ("LMR004",),
+    "tests": ("LMR5",),
+    "no-leak": ("LMR202", "LMR303", "LMR309", "LMR4"),
+    "environment": ("LMR20", "LMR21"),
+}
+"""Question → prefixes of the codes of the checks that concern it."""
+FIRST = ("no-leak", "tests", "instruction")
+"""The questions whose doubts weigh most, in order."""
 
 
 def evidence_of(task: Task, findings: Sequence[Finding]) -> dict[str, QuestionEvidence]:
-    """Return the evidence for each question of our own checklist.
-
-    Args:
-        findings: findings of ``validate`` now.
-    """
+    """Return the evidence for each question of our own checklist; ``findings`` are those of ``validate`` now."""
     return evidence_for(read_task(task), findings)
 
 
 def evidence_for(reviewed: ReviewedTask, findings: Sequence[Finding]) -> dict[str, QuestionEvidence]:
-    """As :func:`evidence_of`, for a task that was read."""
     result = {}
     for question in (*_OF_IMPLEMENTATION, "environment", "licence"):
         parts = []
@@ -39,29 +48,20 @@ def evidence_for(reviewed: ReviewedTask, findings: Sequence[Finding]) -> dict[st
         if question in _OF_IMPLEMENTATION:
             parts += _of_implementations(question, reviewed)
         parts.append(_findings(question, findings))
-        result[question] = _together(parts)
+        pieces = tuple(piece for part in parts for piece in part.pieces)
+        doubts = dict.fromkeys(doubt for part in parts for doubt in part.doubts)
+        result[question] = QuestionEvidence(pieces, tuple(doubts))
     return result
 
 
-def _of_implementations(question: str, reviewed: ReviewedTask) -> list[QuestionEvidence]:
-    parts = [_OF_IMPLEMENTATION[question](reviewed, target) for target in reviewed.targets]
-    if len(parts) == 1:
-        return parts
-    named = []
-    for target, part in zip(reviewed.targets, parts, strict=True):
-        name = target.implementation.qualname
-        pieces = tuple(replace(piece, title=f"{name}: {piece.title}") for piece in part.pieces)
-        named.append(QuestionEvidence(pieces, tuple(f"{name}: {doubt}" for doubt in part.doubts)))
-    return named
-
-
-def _together(parts: Sequence[QuestionEvidence]) -> QuestionEvidence:
-    pieces: list[Evidence] = []
-    doubts: list[str] = []
-    for part in parts:
-        pieces += part.pieces
-        doubts += part.doubts
-    return QuestionEvidence(tuple(pieces), tuple(dict.fromkeys(doubts)))
+def _of_implementations(question: str, reviewed: ReviewedTask) -> Iterator[QuestionEvidence]:
+    for target in reviewed.targets:
+        part = _OF_IMPLEMENTATION[question](reviewed, target)
+        if len(reviewed.targets) > 1:
+            name = target.implementation.qualname
+            pieces = tuple(replace(piece, title=f"{name}: {piece.title}") for piece in part.pieces)
+            part = QuestionEvidence(pieces, tuple(f"{name}: {doubt}" for doubt in part.doubts))
+        yield part
 
 
 def _instruction(reviewed: ReviewedTask, target: TargetUnderTest) -> QuestionEvidence:
@@ -69,60 +69,50 @@ def _instruction(reviewed: ReviewedTask, target: TargetUnderTest) -> QuestionEvi
     lines = [instruction or "none"]
     # An ordinary word may be a variable, too: one in backticks, or of several words, is meant as a name.
     names = {quoted or joined for quoted, joined in re.findall(r"`(\w+)`|\b(?=\w*_)(\w+)", instruction)}
-    if local := names & evidence_of_task.local_names(target.files):
+    if local := names & facts.local_names(target.files):
         lines.append(f"it names variables of the golden: {', '.join(sorted(local))}")
     context, doubts = _context(reviewed, target)
     for golden in target.goldens:
-        spelled = spelled_out(golden, instruction)
-        lines.append(
-            f"it spells out {spelled.statements} of {counted(spelled.of, 'statement')} of the golden"
-        )
-        if spelled.gives_away:
+        spelled, statements = spelled_out(golden, instruction)
+        lines.append(f"it spells out {spelled} of {counted(statements, 'statement')} of the golden")
+        if gives_away(spelled, statements):
             doubts.append(f"the instruction gives the solution away: {lines[-1]}")
     if not target.lines:
         doubts.insert(0, "the golden cannot be read")
-    ledger = evidence_of_ledger.beside(reviewed.contents, target)
-    return QuestionEvidence(
-        (
-            Evidence("Instruction", tuple(lines)),
-            Evidence("Golden", code=target.lines),
-            *ledger.pieces,
-            _returns(target),
-            Evidence.of("Context files that models see", context),
-        ),
-        (*doubts, *ledger.doubts),
+    ledger = facts.ledger_of(reviewed.contents, target)
+    pieces = (
+        Evidence("Instruction", tuple(lines)),
+        Evidence("Golden", code=target.lines),
+        *ledger.pieces,
+        _returns(target),
+        Evidence.of("Context files that models see", context),
     )
+    return QuestionEvidence(pieces, (*doubts, *ledger.doubts))
 
 
 def _context(reviewed: ReviewedTask, target: TargetUnderTest) -> tuple[list[str], list[str]]:
-    used = evidence_of_task.names_used(target.files)
-    mentions = evidence_of_task.mentions(reviewed.contents, target.implementation)
+    used = facts.names_used(target.files)
+    mentions = facts.mentions(reviewed.contents, target.implementation)
     lines, doubts = [], []
     for path in target.implementation.retrieval_context:
-        names = sorted(evidence_of_task.names_in(reviewed.contents, path) & used)
+        names = sorted(facts.names_in(reviewed.contents, path) & used)
         calls = [mention for mention in mentions if mention.startswith(f"{path}:")]
         if names:
             lines.append(f"{path}: the golden uses {listed(names, 8)}")
         elif calls:
             lines.append(f"{path}: mentions the function ({calls[0]})")
         else:
-            lines.append(f"{path}: the golden uses nothing of it")
-            doubts.append(f"the golden uses nothing of the context file {path}")
+            lines.append(f"{path}: the golden uses nothing from it")
+            doubts.append(f"the golden uses nothing from the context file {path}")
     return lines, doubts
 
 
 def _returns(target: TargetUnderTest) -> Evidence:
-    lines = []
-    for sentence in re.split(r"(?<=[.;:!?])\s+", target.implementation.instruction):
-        if re.search(r"\b(?:return|yield)", sentence, re.I):
-            lines.append(f"instruction: {sentence}")
-    if not lines:
-        lines.append("instruction: it does not name the result")
-    returning = [line for line in target.lines if line.returns]
-    lines += [f"line {line.number}: {line.text.strip()}" for line in returning]
-    if not returning:
-        lines.append("golden: it returns nothing")
-    return Evidence("Result", tuple(lines))
+    sentences = re.split(r"(?<=[.;:!?])\s+", target.implementation.instruction)
+    said = [sentence for sentence in sentences if re.search(r"\b(?:return|yield)", sentence, re.I)]
+    lines = [f"instruction: {sentence}" for sentence in said or ["it does not name the result"]]
+    returning = [f"line {line.number}: {line.text.strip()}" for line in target.lines if line.returns]
+    return Evidence("Result", (*lines, *(returning or ["golden: it returns nothing"])))
 
 
 def _paper_section(reviewed: ReviewedTask, target: TargetUnderTest) -> QuestionEvidence:
@@ -131,32 +121,41 @@ def _paper_section(reviewed: ReviewedTask, target: TargetUnderTest) -> QuestionE
     doubts = [f"the paper has no section {number}" for number in cited.absent if cited.readable]
     for home in dict.fromkeys(home for _, home in cited.elsewhere):
         labels = ", ".join(label for label, section in cited.elsewhere if section == home)
-        doubts.append(f"{home.named} has {labels}, and is not named")
-    if not cited.sections:
-        doubts.append(_why_none(reviewed, target))
+        doubts.append(f"{home.named} contains {labels}, but the instruction does not name it")
+    if not reviewed.pages:
+        doubts.append("the paper's text cannot be read")
+    elif not cited.readable:
+        doubts.append("the paper's text has no numbered sections")
+    elif not cited.sections:
+        doubts.append("no section found" if cited.absent else "the instruction names no section")
     closest = best_section(sections(reviewed.pages), target.words) if target.words else None
     if closest and closest not in cited.sections:
-        doubts.append(f"by its words the golden belongs to {closest.named}, which is not named")
+        doubts.append(
+            f"the golden's words are closest to {closest.named}, which the instruction does not name"
+        )
         pieces.append(Evidence(f"Closest to the golden's words: {closest.named}", prose=closest.text))
-    pieces += evidence_of_ledger.added(reviewed.contents, target)
+    pieces += facts.additions(reviewed.contents, target)
     return QuestionEvidence(tuple(pieces), tuple(doubts))
 
 
-def _why_none(reviewed: ReviewedTask, target: TargetUnderTest) -> str:
-    if not reviewed.pages:
-        return "the paper's text cannot be read"
-    if not target.cited.readable:
-        return "no numbered section was found in the paper's text"
-    return "no section found" if target.cited.absent else "the instruction names no section"
-
-
 def _paper_and_code(reviewed: ReviewedTask) -> QuestionEvidence:
-    abstract = evidence_of_task.abstract_of(reviewed.contents.info.paper_name, reviewed.pages)
-    changed = evidence_of_task.changed_code(reviewed.task, reviewed.contents)
-    drafted = evidence_of_task.drafted(reviewed.task)
-    easy = models_answers(reviewed, Extreme.EVERY)
+    abstract = facts.abstract_of(reviewed.contents.info.paper_name, reviewed.pages)
+    changed = facts.changed_code(reviewed.task, reviewed.contents)
+    drafted = facts.drafted(reviewed.task)
+    easy = _models_answers(reviewed, Extreme.EVERY)
     pieces = (*drafted.pieces, abstract, *changed.pieces, *easy.pieces)
     return QuestionEvidence(pieces, (*drafted.doubts, *changed.doubts))
+
+
+def _models_answers(reviewed: ReviewedTask, only: Extreme | None = None) -> QuestionEvidence:
+    names = {target.implementation.index: target.implementation.qualname for target in reviewed.targets}
+    questions = {Extreme.EVERY: "; is it too easy?", Extreme.NONE: "; is it fair?"}
+    lines = []
+    for target in difficulty.current(reviewed.task):
+        if target.index in names and (only is None or target.extreme is only):
+            question = f"; {target.extreme}{questions[target.extreme]}" if target.extreme else ""
+            lines.append(f"{names[target.index]}: {target.text}{question}")
+    return QuestionEvidence((Evidence("Models' answers", tuple(lines)),) if lines else ())
 
 
 def _core(_: ReviewedTask, target: TargetUnderTest) -> QuestionEvidence:
@@ -166,15 +165,16 @@ def _core(_: ReviewedTask, target: TargetUnderTest) -> QuestionEvidence:
 
 
 def _category(_: ReviewedTask, target: TargetUnderTest) -> QuestionEvidence:
-    written = target.implementation.category
-    name = written if written in CATEGORY_MEANINGS else ""
-    lines = [f"{written or 'none'}: {CATEGORY_MEANINGS.get(name, 'none of the nine')}"]
-    likely = likely_category(target.words) if target.words else ""
-    doubts = [] if name else ["the category is none of the nine"]
-    if name and target.words and (other := contradicting_category(target.words, name)):
-        doubts.append(f"by its words the function belongs to {other}, not {name}")
+    name, words = target.implementation.category, target.words
+    lines = [f"{name or 'none'}: {CATEGORY_MEANINGS.get(name, 'not one of the nine')}"]
+    doubts = []
+    if name not in CATEGORY_MEANINGS:
+        doubts.append("the category is not one of the nine")
+    elif words and (other := contradicting_category(words, name)):
+        doubts.append(f"the function's words suggest {other}, not {name}")
+    likely = likely_category(words) if words else ""
     if likely and likely != name:
-        lines.append(f"by its words rather {likely}: {CATEGORY_MEANINGS[likely]}")
+        lines.append(f"its words rather suggest {likely}: {CATEGORY_MEANINGS[likely]}")
     task = re.split(r"(?<=[.;])\s", target.implementation.instruction)[0]
     pieces = Evidence("Category", tuple(lines)), Evidence("The function", (task,))
     return QuestionEvidence(pieces, tuple(doubts))
@@ -189,7 +189,7 @@ def _evaluated(reviewed: ReviewedTask) -> QuestionEvidence:
 
 
 def _mentions(reviewed: ReviewedTask, target: TargetUnderTest) -> QuestionEvidence:
-    mentions = evidence_of_task.mentions(reviewed.contents, target.implementation)
+    mentions = facts.mentions(reviewed.contents, target.implementation)
     return QuestionEvidence((Evidence.of("Mentions in other files", mentions[:12]),))
 
 
@@ -212,21 +212,61 @@ _OF_IMPLEMENTATION: dict[str, Callable[[ReviewedTask, TargetUnderTest], Question
     "no-leak": _mentions,
 }
 _OF_TASK: dict[str, Callable[[ReviewedTask], QuestionEvidence]] = {
-    "paper-section": models_answers,
+    "paper-section": _models_answers,
     "core": _paper_and_code,
     "tests": _evaluated,
-    "no-leak": lambda reviewed: QuestionEvidence((evidence_of_task.nearest(reviewed.contents),)),
-    "environment": lambda reviewed: evidence_of_task.environment(reviewed.task, reviewed.contents),
-    "licence": lambda reviewed: evidence_of_task.licence(reviewed.task, reviewed.contents),
+    "no-leak": lambda reviewed: QuestionEvidence((facts.nearest(reviewed.contents),)),
+    "environment": lambda reviewed: facts.environment(reviewed.task, reviewed.contents),
+    "licence": lambda reviewed: facts.licence(reviewed.task, reviewed.contents),
 }
 
-FINDINGS = {
-    "instruction": ("LMR6", "LMR805", "LMR806", "LMR807"),
-    "paper-section": ("LMR101", "LMR102", "LMR105", "LMR106"),
-    "core": ("LMR105", "LMR106", "LMR107"),
-    "category": ("LMR004",),
-    "tests": ("LMR5",),
-    "no-leak": ("LMR202", "LMR303", "LMR309", "LMR4"),
-    "environment": ("LMR20", "LMR21"),
-}
-"""Question → beginnings of the codes of the checks that speak to it."""
+
+@dataclass(frozen=True)
+class Weakness:
+    """A fact in a sentence, with the id of its place on the page and the question that it affects."""
+
+    text: str
+    place: str
+    question: str
+
+
+def weaknesses(reviewed: ReviewedTask, evidence: Mapping[str, QuestionEvidence]) -> tuple[Weakness, ...]:
+    """Return the reasons why evidence is weak, leaks first, then other facts worth knowing."""
+    order = [*FIRST, *(question for question in evidence if question not in FIRST)]
+    weak = [
+        Weakness(doubt, f"review-{question}", question)
+        for question in order
+        if question in evidence
+        for doubt in evidence[question].doubts
+    ]
+    for target in reviewed.targets:
+        name = f"{target.implementation.qualname}: " if len(reviewed.targets) > 1 else ""
+        weak += (replace(remark, text=f"{name}{remark.text}") for remark in _remarks(reviewed, target))
+    if reviewed.proof and reviewed.proof.doubts:
+        weak.append(Weakness(reviewed.proof.doubts, "environment", "environment"))
+    return tuple(weak)
+
+
+def _remarks(reviewed: ReviewedTask, target: TargetUnderTest) -> Iterator[Weakness]:
+    index = target.implementation.index
+    score = target.mutants.score if target.mutants else MutationScore()
+    gate = f"gate-{index}-{MUTANTS_DIE}"
+    if score.open:
+        text = f"{counted(score.open, 'mutant')} of {score.made} neither killed nor accepted"
+        yield Weakness(text, gate, "tests")
+    if score.indistinguishable:
+        same = counted(score.indistinguishable, "mutant")
+        yield Weakness(f"{same} of {score.made} equal the golden on every generated call", gate, "tests")
+    numeric = [part for part in target.compared if part.tolerance]
+    if numeric and not any(part.is_weak for part in target.compared):
+        widest = max(numeric, key=lambda part: part.tolerance or (0.0, 0.0))
+        text = f"the widest tolerance is {in_numbers(widest.tolerance)}, for {widest.named}"
+        yield Weakness(text, f"cases-{index}", "tests")
+    entries = facts.ledger_entries(reviewed.contents, index)
+    deviations = [
+        judged.entry for judged in entries if judged.entry.relation == "deviates" and not judged.entry.waived
+    ]
+    if deviations:
+        places = ", ".join(facts.lines_of(entry) for entry in deviations)
+        text = f"the code deviates from the paper in {counted(len(deviations), 'place')}: {places}"
+        yield Weakness(f"{text}; the task says so", "passages", "instruction")

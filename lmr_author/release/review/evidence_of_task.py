@@ -17,13 +17,16 @@ from lmr_author.core.code.tree import last_name
 from lmr_author.core.repo.tree import recognise_licence
 from lmr_author.core.task import UNIT_TEST, Implementation, Task, provenance
 from lmr_author.core.task.drafted import drafted_by
+from lmr_author.core.task.ledger import LedgerEntry
 from lmr_author.core.task.provenance import Provenance
 from lmr_author.core.texts import counted, listed
+from lmr_author.proof.checks.ledger import JudgedEntry, judged_entries
 from lmr_author.proof.contents import FileEntry, TaskContents, once
 from lmr_author.proof.leaks.statements import compare, of_function
 from lmr_author.proof.leaks.tree import solutions
 from lmr_author.proof.targets import Pair
-from lmr_author.release.review.evidence import Evidence, QuestionEvidence
+from lmr_author.release.review.checklist import CodeLine, Evidence, QuestionEvidence
+from lmr_author.release.review.under_test import TargetUnderTest
 from lmr_author.runtime.environment.base_images import released
 
 YEARS_NEWER = 2
@@ -47,7 +50,7 @@ def abstract_of(title: str, pages: Mapping[int, str]) -> Evidence:
 
 @once
 def mentions(contents: TaskContents, implementation: Implementation) -> tuple[str, ...]:
-    """Return the lines of other files that mention the function, as ``file:line``; of a method, its class."""
+    """Return the lines of other files that mention the function (of a method, its class) as ``file:line``."""
     name = implementation.class_name.rpartition(".")[2] or implementation.goal_function
     word = re.compile(rf"\b{re.escape(name)}\b")
     mentioned: list[str] = []
@@ -60,14 +63,13 @@ def mentions(contents: TaskContents, implementation: Implementation) -> tuple[st
 
 
 def _other_files(contents: TaskContents, *suffixes: str) -> Iterator[tuple[str, FileEntry]]:
-    """Yield those of the repository's first files that end in a suffix, without those of ``unit_test/``."""
     for path, entry in islice(contents.repository_files.items(), _MOST_FILES):
         if entry.suffix in suffixes and not path.startswith(f"{UNIT_TEST}/"):
             yield path, entry
 
 
 def nearest(contents: TaskContents) -> Evidence:
-    """Return the functions of the agent's tree that are most like a golden; a paraphrase is among them."""
+    """Return the functions in the agent's tree that are most similar to a golden; a paraphrase would be among them."""
     masked = {(target.goal_file, target.qualname) for target in contents.implementations}
     shares: list[tuple[float, str]] = []
     for path, entry in _other_files(contents, ".py"):
@@ -85,7 +87,6 @@ def nearest(contents: TaskContents) -> Evidence:
 
 
 def names_used(files: Pair) -> set[str]:
-    """Return the names that the golden's targets use, annotations included."""
     names: set[str] = set()
     for function in _goldens(files):
         names.update(map(last_name, each(function, ast.Name, ast.Attribute)))
@@ -93,7 +94,6 @@ def names_used(files: Pair) -> set[str]:
 
 
 def local_names(files: Pair) -> set[str]:
-    """Return the variables of the golden's targets that their signatures do not have."""
     names: set[str] = set()
     for function in _goldens(files):
         stored = {node.id for node in each(function, ast.Name) if isinstance(node.ctx, ast.Store)}
@@ -106,7 +106,7 @@ def _goldens(files: Pair) -> list[ast.AST]:
 
 
 def names_in(contents: TaskContents, path: str) -> set[str]:
-    """Return what a Python file of the repository defines: functions, classes, their methods, variables."""
+    """Return the names that a Python file defines."""
     entry = contents.repository_files.get(path)
     module = contents.module(contents.path(entry)) if entry else None
     if module is None:
@@ -119,21 +119,21 @@ def names_in(contents: TaskContents, path: str) -> set[str]:
 
 
 def drafted(task: Task) -> QuestionEvidence:
-    """Return what a model wrote of a task, all of which a person has to confirm; nothing where a person wrote it."""
+    """Return which parts a model wrote; a person has to confirm all of them."""
     record = drafted_by(task)
     if record is None:
         return QuestionEvidence(())
     line = f"{record.model} wrote on {record.date[:10]}: {', '.join(record.parts)}"
     return QuestionEvidence(
-        (Evidence("Drafted by a model", (line,)),), ("a model drafted it, and nothing is confirmed yet",)
+        (Evidence("Drafted by a model", (line,)),), ("a model drafted it, and nobody has confirmed it yet",)
     )
 
 
 def changed_code(task: Task, contents: TaskContents) -> QuestionEvidence:
-    """Return how the code differs from what its authors published: a patch, or no published commit at all."""
+    """Return how the code differs from the published commit."""
     origin = provenance.load(task).repository
     if origin.own_code:
-        line = "it lies beside the task's recipe: nothing shows that it is what the paper's authors published"
+        line = "it is stored beside the task's recipe: nothing shows that the paper's authors published it"
         return QuestionEvidence(
             (Evidence("Origin of the code", (line,)),), ("no published commit has this code",)
         )
@@ -165,7 +165,7 @@ def _beside(day: date | None, year: int) -> str:
 
 
 def environment(task: Task, contents: TaskContents) -> QuestionEvidence:
-    """Return the environment's versions with their dates beside the paper's year."""
+    """Return the environment's versions with their dates, compared with the paper's year."""
     origin, year = provenance.load(task), contents.info.year or 0
     dockerfile, lock = contents.text(task.dockerfile) or "", contents.text(task.lock) or ""
     parts = _versions(origin, dockerfile, lock)
@@ -185,12 +185,6 @@ def environment(task: Task, contents: TaskContents) -> QuestionEvidence:
 
 
 def _doubts(parts: Sequence[DatedVersion], year: int, recorded: int | None) -> Iterator[str]:
-    """Yield why the versions say little, or speak against the environment.
-
-    Args:
-        year: of the paper in info.json; 0 if unknown.
-        recorded: of the paper in the task's provenance.
-    """
     for name, _, day in parts:
         if _years_after(day, year) >= YEARS_NEWER:
             yield f"{name} is {_beside(day, year)} than the paper"
@@ -222,7 +216,7 @@ def _day(moment: str) -> date | None:
 
 
 def licence(task: Task, contents: TaskContents) -> QuestionEvidence:
-    """Return what info.json, the licence's file and the clone's record say of the licence, and the file's beginning."""
+    """Return the licence by source, and the first lines of its file."""
     origin, stated = provenance.load(task).repository, contents.info.license or ""
     spdx, name = recognise_licence(contents.repository) if contents.repository else ("", "")
     text = contents.text(contents.repository / name) if contents.repository and name else None
@@ -233,9 +227,67 @@ def licence(task: Task, contents: TaskContents) -> QuestionEvidence:
     if stop := licence_stop(spdx, name):
         doubts.append(stop)
     elif not spdx:
-        doubts.append(f"{name} is not a licence that the program knows: read it")
+        doubts.append(f"{name} is not a licence that the program recognises: read it")
     elif {stated, origin.license or spdx} != {spdx}:
         doubts.append("; ".join(f"{source} says {value or 'nothing'}" for source, value in sources.items()))
     head = filter(None, map(str.strip, (text or "").splitlines()))
     begin = Evidence.of(f"{name or 'Licence file'} begins", islice(head, 6), "there is none")
     return QuestionEvidence((Evidence("Licence, by source", table=tuple(rows)), begin), tuple(doubts))
+
+
+# The ledger
+
+
+def ordered(contents: TaskContents) -> list[JudgedEntry]:
+    """Return the ledger's entries: additions first, then deviations."""
+    order = ("adds", "deviates", "implements")
+    return sorted(judged_entries(contents), key=lambda judged: order.index(judged.entry.relation))
+
+
+def ledger_entries(contents: TaskContents, index: int) -> list[JudgedEntry]:
+    return [judged for judged in ordered(contents) if judged.entry.index == index]
+
+
+def ledger_of(contents: TaskContents, target: TargetUnderTest) -> QuestionEvidence:
+    """Return each entry about a target with its quotation, its lines, and where a deviation is disclosed."""
+    own = ledger_entries(contents, target.implementation.index)
+    doubts = [
+        f"a deviation from the paper is waived, {lines_of(judged.entry)}: {judged.entry.waived}"
+        for judged in own
+        if judged.entry.waived and judged.entry.relation == "deviates"
+    ]
+    return QuestionEvidence(tuple(_ledger_piece(target, judged) for judged in own), tuple(doubts))
+
+
+def additions(contents: TaskContents, target: TargetUnderTest) -> tuple[Evidence, ...]:
+    own = [judged.entry for judged in ledger_entries(contents, target.implementation.index)]
+    lines = tuple(f"{lines_of(entry)}: {entry.note}" for entry in own if entry.relation == "adds")
+    return (Evidence("Not in the paper, according to the ledger", lines),) if lines else ()
+
+
+def _ledger_piece(target: TargetUnderTest, judged: JudgedEntry) -> Evidence:
+    entry, golden = judged.entry, target.files.golden
+    facts = [f"“{entry.quote}”" if entry.quote else "", entry.note, disclosure(entry)]
+    facts += [f"does not hold: {flaw.field}: {flaw.message}" for flaw in judged.flaws]
+    code: tuple[CodeLine, ...] = ()
+    if golden and not judged.is_misplaced:
+        code = tuple(CodeLine(number, golden.line_text(number).rstrip()) for number in entry.span)
+    title = ", ".join(filter(None, (in_paper(entry), lines_of(entry))))
+    return Evidence(f"{entry.relation}: {title}", tuple(filter(None, facts)), code=code)
+
+
+def in_paper(entry: LedgerEntry) -> str:
+    return ", ".join(filter(None, (entry.where, f"page {entry.page}" if entry.page else "")))
+
+
+def lines_of(entry: LedgerEntry) -> str:
+    return f"line{'s' if '-' in entry.lines else ''} {entry.lines}"
+
+
+def disclosure(entry: LedgerEntry) -> str:
+    """Return where the task discloses a deviation; "" for an entry that is none."""
+    if entry.instruction:
+        return f"the instruction says: “{entry.instruction}”"
+    if entry.check:
+        return f"the tests compare {entry.check} as the annotator chose"
+    return f"disclosed nowhere: {entry.waived}" if entry.waived else ""

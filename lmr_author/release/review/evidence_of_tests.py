@@ -1,12 +1,17 @@
-"""Evidence for the question about the tests: cases, lines that they leave open, mutants."""
+"""Evidence for the question about the tests: cases, outcomes that show little, unreached lines, mutants."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
-from lmr_author.authoring.recording.compared import how, in_numbers
+import numpy
+
+from lmr_author.authoring.recording.compared import checker_of, how, in_numbers
+from lmr_author.core import files
+from lmr_author.core.errors import LmrError
 from lmr_author.core.task.challenge import Acceptance
 from lmr_author.core.task.equivalents import EquivalentMutant
 from lmr_author.core.task.evaluation import GateDetail, GateStatus
@@ -15,31 +20,30 @@ from lmr_author.core.task.recording import Case, Recording
 from lmr_author.core.texts import counted, listed
 from lmr_author.proof.contents import TaskContents
 from lmr_author.proof.targets import unit_test_path
-from lmr_author.release.review.evidence import CodeLine, Evidence, QuestionEvidence
-from lmr_author.release.review.outcomes import empty_outcomes, outcome_doubts
+from lmr_author.release.review.checklist import CodeLine, Evidence, QuestionEvidence
 from lmr_author.release.review.under_test import TargetUnderTest
+from lmr_author.runtime.probe.arrays import dtype_of, numbers
+from lmr_author.runtime.probe.checking import load
+from lmr_author.runtime.probe.document import BadDocument, Document, walk
 
 _ARRAY = re.compile(r"(.*?)(\[[\d, ]*\])(, requires grad)?")
 """An array as the recorder describes it: ``tensor float32[4, 8], requires grad``."""
+_CONTAINERS = ("list", "tuple", "dict", "set", "frozenset", "object", "ref")
 
 
 def evidence_of_tests(contents: TaskContents, target: TargetUnderTest) -> QuestionEvidence:
-    """Return the cases by what differs, the golden's lines that they leave open, survivors, accepted mutants."""
-    if target.recording is None:
-        pieces = [_own_test(contents, target)]
-    else:
-        pieces = [*_cases(target.recording), _open_lines(target)]
-        if table := tolerances(target):
-            pieces.insert(1, Evidence("How results are compared (everything else: exactly)", table=table))
-    pieces += [*_mutants(target), *_challenged(target)]
-    doubts = list(_doubts(target))
-    if target.recording is not None:
-        folder = contents.task.recording(contents.info, target.implementation.index)
-        empty = empty_outcomes(folder, target.recording)
-        doubts += outcome_doubts(empty, target.recording.cases)
-        if empty:
-            lines = tuple(f"{name} expects {what}" for name, what in empty.items())
-            pieces.append(Evidence("Outcomes that show little", lines))
+    recording, doubts = target.recording, list(_doubts(target))
+    if recording is None:
+        pieces = [_own_test(contents, target), *_mutants(target), *_challenged(target)]
+        return QuestionEvidence(tuple(pieces), tuple(doubts))
+    pieces = [*_cases(recording), _open_lines(target), *_mutants(target), *_challenged(target)]
+    if table := tolerances(target):
+        pieces.insert(1, Evidence("How results are compared (everything else: exactly)", table=table))
+    empty = empty_outcomes(contents.task.recording(contents.info, target.implementation.index), recording)
+    doubts += outcome_doubts(empty, recording.cases)
+    if empty:
+        lines = tuple(f"{name} expects {what}" for name, what in empty.items())
+        pieces.append(Evidence("Outcomes that show little", lines))
     return QuestionEvidence(tuple(pieces), tuple(doubts))
 
 
@@ -83,7 +87,7 @@ def _cases(recording: Recording) -> Iterator[Evidence]:
 
 
 def tolerances(target: TargetUnderTest) -> tuple[tuple[str, ...], ...]:
-    """Return how each part of the outcomes is compared, weak ones first, as a table with a head; () for exactly."""
+    """Return how each part of the outcomes is compared, weak ones first; () if everything is compared exactly."""
     rows = []
     for part in target.compared:
         reason = part.reason or "chosen by the annotator, no reason given"
@@ -101,7 +105,7 @@ def tolerances(target: TargetUnderTest) -> tuple[tuple[str, ...], ...]:
 
 
 def differences(cases: Sequence[Case]) -> list[tuple[str, ...]]:
-    """Return name and values of each input, and of the outcome, that differ between cases; of one case all."""
+    """Return the inputs and outcomes that differ between cases; all of them if there is one case."""
     names = dict.fromkeys(name for case in cases for name in case.summary)
     rows = [(name, *(case.summary.get(name, "–") for case in cases)) for name in names]
     rows.append(("outcome", *(case.outcome for case in cases)))
@@ -109,7 +113,7 @@ def differences(cases: Sequence[Case]) -> list[tuple[str, ...]]:
 
 
 def _shapes_alone(row: tuple[str, ...]) -> tuple[str, ...]:
-    """Put what all of a row's arrays share beside the name, so that narrow cells show the shapes."""
+    """Move the kind that all arrays of a row share beside its name, so that narrow cells show the shapes."""
     name, *cells = row
     kinds, shapes = set(), []
     for cell in cells:
@@ -129,7 +133,6 @@ def _open_lines(target: TargetUnderTest) -> Evidence:
 
 
 def _challenged(target: TargetUnderTest) -> Iterator[Evidence]:
-    """Yield how all misreadings and rewrites ended, then what was accepted (who, when, why) or is equal."""
     lines = []
     for challenger in target.challengers:
         difference = challenger.difference
@@ -170,3 +173,59 @@ def _mutants(target: TargetUnderTest) -> Iterator[Evidence]:
 def _accepted(title: str, acceptance: Acceptance | EquivalentMutant, diff: str = "") -> Evidence:
     by = f"by {acceptance.by or 'nobody named'}, {acceptance.date}"
     return Evidence(f"{title}, {by}", (f"reason: {acceptance.reason}",), diff=diff)
+
+
+def empty_outcomes(folder: Path, recording: Recording) -> dict[str, str]:
+    """Return the cases that expect nothing, only zeros or one constant, with what they expect."""
+    found = {}
+    for case in recording.cases:
+        if case.outcome == "returned" and (what := _empty_outcome(folder, case)):
+            found[case.name] = what
+    return found
+
+
+def _empty_outcome(folder: Path, case: Case) -> str:
+    try:
+        document = load(str(files.inside(folder, case.name)), "expected")
+        values = list(_values(document, case))
+    except (BadDocument, LmrError):
+        return ""
+    if not values:
+        return "nothing"
+    if any(value != values[0] for value in values):
+        return ""
+    if values[0] == 0:
+        return "only zeros"
+    return f"only {values[0]:.6g}" if len(values) > 1 and isinstance(values[0], int | float) else ""
+
+
+def _values(document: Document, case: Case) -> Iterator[object]:
+    """Yield the numbers and texts of the compared parts; of an array at most two, different ones if it has any."""
+    pairs = set()
+    for path, node in walk(document.tree):
+        if isinstance(node, dict) and node.get("$", "dict") == "dict":
+            pairs.add(path)
+        if path.startswith("@") or checker_of(path, case.checkers).get("kind") == "ignore":
+            continue
+        if dtype_of(node):
+            flat = numpy.asarray(numbers(document, node)).reshape(-1)
+            yield from flat[:2].tolist() if (flat[:1] == flat).all() else ("different", "numbers")
+        elif isinstance(node, str):
+            if path not in pairs:  # the key of a dictionary has the path of the dictionary
+                yield node
+        elif isinstance(node, int):
+            yield node
+        elif isinstance(node, dict) and node.get("$", "dict") not in _CONTAINERS:
+            yield node["$"]
+
+
+def outcome_doubts(empty: Mapping[str, str], cases: Sequence[Case]) -> Iterator[str]:
+    if 2 * len(empty) > len(cases):
+        what = " or ".join(dict.fromkeys(empty.values()))
+        yield f"{len(empty)} of {len(cases)} cases expect {what}"
+    expected = {
+        tuple(sorted((name, digest) for name, digest in case.files.items() if name.startswith("expected")))
+        for case in cases
+    }
+    if len(cases) > 1 and len(expected) == 1:
+        yield f"all {len(cases)} cases expect the same"

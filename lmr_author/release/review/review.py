@@ -37,7 +37,7 @@ from lmr_author.release.review.review_status import ReviewStatus, checklist_for,
 
 @dataclass(frozen=True)
 class ReviewResult:
-    """The review of one task; answers by person and item, as far as they were given blind and may be shown."""
+    """The review of one task. ``answers``: person → task and item → answer, of blind reviews, once all are in."""
 
     task: str
     status: ReviewStatus
@@ -45,7 +45,6 @@ class ReviewResult:
 
     @property
     def agreement(self) -> Agreement | None:
-        """The agreement of the answers; None while reviews are missing."""
         return agreement(self.answers) if self.status.open else None
 
 
@@ -53,14 +52,12 @@ class ReviewResult:
 def save_review(
     task: Task, reviewer: str, answers: Mapping[str, Any], asked: Checklist | None = None
 ) -> Review:
-    """Store a review; an earlier one of the same reviewer is kept as ``<reviewer>.json.N``.
+    """Store a review; the same reviewer's earlier one is kept as ``<reviewer>.json.N``.
 
-    A review stored after all others are in, whose answers could be seen, is marked as not blind.
+    A review that is stored after all others are in is not blind: its author could see their answers.
 
-    Raises:
-        UsageError: an answer is missing or invalid, passes on weak evidence without a comment, or the name cannot be
-            a file's.
-        LmrError: not a task folder.
+    Raises UsageError: an answer is missing or invalid, a pass on weak evidence has no comment, or the reviewer's name
+    is no file name. LmrError: not a task folder.
     """
     task.load()
     asked = asked or checklist_for(task)
@@ -89,19 +86,17 @@ def save_review(
 
 
 def earlier_review(task: Task, reviewer: str) -> Review | None:
-    """Return the review that this person has stored, of whatever state of the task; None without one."""
+    """Return this person's stored review, of any state of the task."""
     return Review.read_if_valid(path_of_reviewer(task.reviews_folder, reviewer))
 
 
 def result_of(task: Task, path: Path | None = None) -> ReviewResult:
-    """Return the review status of a task, with the answers when all reviews are in."""
     asked, digest = checklist_for(task, path), reviewed_digest(task)
     status = review_status(task, asked, digest)
     return ReviewResult(task.name, status, _blind_answers(task, asked, digest) if status.open else {})
 
 
 def overall_agreement(results: Sequence[ReviewResult]) -> Agreement:
-    """Measure the agreement over all tasks whose reviews are in."""
     merged: dict[str, dict[str, str]] = {}
     for result in results:
         for person, answers in result.answers.items():
@@ -113,9 +108,9 @@ def overall_agreement(results: Sequence[ReviewResult]) -> Agreement:
 def adjudicate(
     task: Task, item: str, answer: str, reason: str, by: str, checklist: Path | None = None
 ) -> ReviewStatus:
-    """Decide an item on which the reviewers disagree, in place of an earlier decision; return the new status.
+    """Decide an item on which the reviewers disagree, replacing an earlier decision.
 
-    Raises UsageError: reviews are missing, no such item, no reason; LmrError: the stored decisions are damaged.
+    Raises UsageError: reviews are missing, unknown item, no reason; LmrError: the stored decisions are damaged.
     """
     asked, digest = checklist_for(task, checklist), reviewed_digest(task)
     names = [question.id for question in asked.questions]
@@ -123,10 +118,8 @@ def adjudicate(
         raise UsageError(f"unknown checklist item {item!r}", "items: " + ", ".join(names))
     status = review_status(task, asked, digest)
     if not status.open:
-        raise UsageError(
-            f"{task.name}: {status.missing} more reviews are needed before anything can be decided",
-            "reviews stay blind until all are in",
-        )
+        problem = f"{task.name}: {status.missing} more reviews are needed before anything can be decided"
+        raise UsageError(problem, "reviews stay blind until all are in")
     path_of_reviewer(task.reviews_folder, by)
     require_other(task, by)
     if answer not in ("pass", "fail"):
@@ -135,18 +128,14 @@ def adjudicate(
         raise UsageError(f"the decision about {item!r} needs a reason", "add --reason TEXT")
     path = task.adjudication_path
     stored = Adjudication.read(path) if path.exists() else Adjudication()
-    others = [
-        decision
-        for decision in stored.decisions
-        if (decision.item, decision.content_digest) != (item, digest)
-    ]
+    others = [each for each in stored.decisions if (each.item, each.content_digest) != (item, digest)]
     new = Decision(item, answer, reason.strip(), by, _now(), digest)  # type: ignore[arg-type]
     replace(stored, decisions=(*others, new)).write(path)
     return review_status(task, asked, digest)
 
 
 def find_waiting(tasks: Sequence[Task], reviewer: str, path: Path | None = None) -> list[Task]:
-    """Return the tasks that this person should review next: evaluated, and waiting for another reviewer."""
+    """Return the evaluated tasks that still need this reviewer."""
     waiting = []
     for task in tasks:
         try:
@@ -156,23 +145,18 @@ def find_waiting(tasks: Sequence[Task], reviewer: str, path: Path | None = None)
         except LmrError:
             continue
         evaluation = evaluations.load(task)
-        if evaluation is None or not evaluation.is_of(state):
-            continue
-        ready = evaluation.passed or evaluation.needs_approval
-        if ready and not status.open and reviewer not in status.reviewers:
+        is_ready = evaluation and evaluation.is_of(state) and (evaluation.passed or evaluation.needs_approval)
+        if is_ready and not status.open and reviewer not in status.reviewers:
             waiting.append(task)
     return waiting
 
 
 class DraftReview:
-    """The answers of an unfinished review, kept after each one so that an interruption loses none.
+    """The answers of an unfinished review, stored after each one.
 
-    Answers about an earlier state of the task are moved to ``<reviewer>.draft.N``.
+    Answers about an earlier state of the task are moved to ``<reviewer>.draft.N``, whose path is ``outdated``.
 
-    Attributes:
-        outdated: file of such answers, None when there were none.
-
-    Raises UsageError for a name that cannot be a file's, LmrError when the file is damaged.
+    Raises UsageError for a name that is no file name, LmrError when the file is damaged.
     """
 
     def __init__(self, task: Task, reviewer: str) -> None:
@@ -187,15 +171,14 @@ class DraftReview:
             self.outdated = self._path.rename(number_aside(self._path))
 
     def keep(self, answers: Mapping[str, Mapping[str, str]]) -> None:
-        """Store the answers so far: ``{item: {"answer": …, "comment": …}}``."""
-        stored = {}
-        for question, answer in answers.items():
-            stored[question] = DraftAnswer(answer["answer"], answer.get("comment", ""))
+        stored = {
+            name: DraftAnswer(answer["answer"], answer.get("comment", "")) for name, answer in answers.items()
+        }
         ReviewDraft(content_digest=self._digest, answers=stored).write(self._path)
 
 
 def _blind_answers(task: Task, asked: Checklist, digest: str) -> dict[str, dict[str, str]]:
-    """Return person → task and item → answer, from the last blind review of the task as it is by each person."""
+    """Return person → task and item → answer, from each person's last blind review of the task as it is."""
     names = {question.id for question in asked.questions}
     latest: dict[str, Review] = {}
     for path in sorted(task.reviews_folder.glob("*.json*")):
@@ -205,13 +188,10 @@ def _blind_answers(task: Task, asked: Checklist, digest: str) -> dict[str, dict[
         earlier = latest.get(review.reviewer)
         if earlier is None or review.created >= earlier.created:
             latest[review.reviewer] = review
-    answers: dict[str, dict[str, str]] = {}
-    for name, review in sorted(latest.items()):
-        answers[name] = {}
-        for question, entry in review.human.items():
-            if question in names:
-                answers[name][f"{task.name}:{question}"] = entry.answer
-    return answers
+    return {
+        name: {f"{task.name}:{item}": entry.answer for item, entry in review.human.items() if item in names}
+        for name, review in sorted(latest.items())
+    }
 
 
 def _now() -> str:

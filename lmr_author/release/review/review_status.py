@@ -22,8 +22,6 @@ _NOT_ASKED = ReviewItem(id="", question="", kind="human", answer="unsure")
 
 @dataclass(frozen=True)
 class Dispute:
-    """An item on which reviewers disagree: their answers and comments, by reviewer."""
-
     item: str
     question: str
     answers: Mapping[str, str]
@@ -32,19 +30,7 @@ class Dispute:
 
 @dataclass(frozen=True)
 class ReviewStatus:
-    """The status of a review.
-
-    Attributes:
-        state: ``waiting`` for reviewers, ``disputed``, ``rejected`` or ``accepted``.
-        reviewers: people who reviewed the task as it is.
-        missing: number of reviews still needed.
-        disputes: items without agreement and without a decision; empty while ``waiting``, because reviews
-            are blind until all are in.
-        failed: items that everybody failed, or that were decided so.
-        decisions: those that hold.
-        damaged: files of reviews that cannot be read and do not count.
-        signed_off: reviewers who passed every item; empty while ``waiting``.
-    """
+    """The status of a review; without disputes, failures and sign-offs while ``waiting``, because reviews are blind."""
 
     state: str
     reviewers: tuple[str, ...]
@@ -57,15 +43,12 @@ class ReviewStatus:
 
     @property
     def open(self) -> bool:
-        """True if answers may be shown, because all reviews are in."""
+        """True once all reviews are in, so that answers may be shown."""
         return self.state != WAITING
 
 
 def checklist_for(task: Task, path: Path | None = None) -> Checklist:
-    """Return the checklist at ``path``, else the lab's beside the tasks, else our own.
-
-    Raises UsageError when it is not as its schema says.
-    """
+    """Return the checklist at ``path``, else the lab's beside the tasks, else our own."""
     beside = task.root.parent / BESIDE_THE_TASKS
     if path is None and not beside.is_file():
         return Checklist()
@@ -73,26 +56,21 @@ def checklist_for(task: Task, path: Path | None = None) -> Checklist:
 
 
 def read_checklist(path: Path) -> Checklist:
-    """Read a lab's list, YAML or JSON. Raises UsageError when it is none."""
+    """Read a lab's checklist from YAML or JSON. Raises UsageError if it is invalid."""
     data = files.read_answers(path, "--checklist", "see schemas/checklist.schema.json")
     return Checklist.from_document(data, str(path))
 
 
 def load_reviews(task: Task) -> list[Review]:
-    """Return the last review of each reviewer; skip files that cannot be read."""
     return [review for review in _read_reviews(task).values() if review]
 
 
 def _read_reviews(task: Task) -> dict[str, Review | None]:
-    """Return the last review of each reviewer by file name; None for a damaged file."""
     return {path.name: Review.read_if_valid(path) for path in sorted(task.reviews_folder.glob("*.json"))}
 
 
 def review_status(task: Task, asked: Checklist | None = None, digest: str | None = None) -> ReviewStatus:
-    """Combine the reviews of a task as it is with the decisions about it.
-
-    A task is accepted when everybody passes every item, or a decision says so for items that are disputed.
-    """
+    """Combine the reviews of the current state of a task with the decisions about it."""
     asked, digest = asked or checklist_for(task), digest or reviewed_digest(task)
     reviews = _read_reviews(task)
     damaged = tuple(name for name, review in reviews.items() if review is None)
@@ -105,17 +83,15 @@ def review_status(task: Task, asked: Checklist | None = None, digest: str | None
     decided = {decision.item: decision for decision in stored.decisions if decision.content_digest == digest}
     disputes, failed = [], []
     for question in asked.questions:
-        entries = {review.reviewer: review.human.get(question.id, _NOT_ASKED) for review in current}
-        answers = {name: entry.answer for name, entry in entries.items()}
-        if not set(entries.values()) - {_NOT_ASKED}:  # these people judged by the list of their day
+        items = {review.reviewer: review.human.get(question.id, _NOT_ASKED) for review in current}
+        if set(items.values()) == {_NOT_ASKED}:  # these people judged by an earlier list
             continue
-        verdicts = set(answers.values())
-        if question.id in decided:
-            verdicts = {decided[question.id].answer}
+        answers = {name: item.answer for name, item in items.items()}
+        verdicts = {decided[question.id].answer} if question.id in decided else set(answers.values())
         if verdicts == {"fail"}:
             failed.append(question.id)
         elif verdicts != {"pass"}:
-            comments = {name: entry.comment for name, entry in entries.items()}
+            comments = {name: item.comment for name, item in items.items()}
             disputes.append(Dispute(question.id, question.question, answers, comments))
     state = DISPUTED if disputes else REJECTED if failed else ACCEPTED
     signed = tuple(review.reviewer for review in current if review.signed_off)
@@ -125,26 +101,20 @@ def review_status(task: Task, asked: Checklist | None = None, digest: str | None
 
 
 def proof_of(task: Task, digest: str = "") -> Evaluation | None:
-    """Return the evaluation that counts, as release sees it: the gate about mutants may be proven by reviewers.
+    """Return the evaluation that counts for release: reviewers may prove the gate about mutants.
 
-    More than a tenth of the mutants accepted leaves the gate unproven until as many people as the checklist asks for
-    have signed off this state of the task, with a pass for the question about the tests.
-
-    Args:
-        digest: that of what is reviewed, where it is known.
+    If more than a tenth of the mutants is accepted, the gate is unproven until as many people as the checklist demands
+    have signed off this state of the task and passed the question about the tests.
     """
-    found = evaluations.load(task)
-    if found is None or not found.needs_approval:
-        return found
-    return found.approved() if _is_approved(task, digest or reviewed_digest(task)) else found
-
-
-def _is_approved(task: Task, digest: str) -> bool:
-    asked = checklist_for(task)
+    evaluation = evaluations.load(task)
+    if evaluation is None or not evaluation.needs_approval:
+        return evaluation
+    asked, digest = checklist_for(task), digest or reviewed_digest(task)
     names = {question.id for question in asked.questions}
     approving = set()
     for review in load_reviews(task):
-        passed = {name for name, entry in review.human.items() if entry.answer == "pass"}
+        passed = {name for name, item in review.human.items() if item.answer == "pass"}
         if review.content_digest == digest and review.signed_off and names <= passed:
             approving.add(review.reviewer)
-    return TESTS in names and len(approving) >= asked.reviewers
+    is_approved = TESTS in names and len(approving) >= asked.reviewers
+    return evaluation.approved() if is_approved else evaluation

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,8 +24,8 @@ from lmr_author.proof.evaluation.candidates.fitting import FittedAnswer, Slot, f
 from lmr_author.proof.evaluation.candidates.predictions import Key, Prediction
 from lmr_author.proof.evaluation.candidates.reply import Invalid
 from lmr_author.release.review.agreement import Agreement, agreement, majority
-from lmr_author.release.review.cited import cite, paper_pages
-from lmr_author.release.review.evidence_of_ledger import in_paper
+from lmr_author.release.review.evidence_of_task import in_paper
+from lmr_author.release.review.instruction import cite, paper_pages
 from lmr_author.runtime.replay.staging import read_golden
 
 BEST, *_, WORST = GRADES
@@ -37,14 +38,7 @@ BY_RULE = "rule"
 
 @dataclass(frozen=True)
 class GradeSummary:
-    """The grades of candidates.
-
-    Attributes:
-        agreement: agreement of the people over candidates that enough of them graded.
-        hidden: number of other candidates.
-        disputes: grades by person of each candidate on which they differ.
-        models: number of answers by model and grade, when the predictions are given.
-    """
+    """The grades of candidates; ``hidden`` counts those that too few people graded."""
 
     agreement: Agreement
     hidden: int
@@ -57,15 +51,12 @@ class Candidate:
     """A candidate to grade.
 
     Attributes:
-        task: its task.
-        name: name of its file; for a model's answer, a name that does not reveal the model.
-        sha256: digest of its text; a grade holds for no other.
-        text: the text shown: for an answer the function that is tested, if it contains it, and what was added for it.
-        implementation: the implementation that it solves.
-        golden: the golden that it is compared with, in the same form.
-        golden_sha256: digest of the golden file.
+        name: the file's name; for a model's answer, a name that does not reveal the model.
+        sha256: digest of the whole text; a grade holds for no other.
+        text: the text to show: of an answer, the tested function and what was added for it.
+        golden: the golden in the same form.
         whole: the goal file with the answer, and the golden file; empty for a candidate's own file.
-        rule: the grade that it has without being read: as it is no implementation, or equals the golden; else "".
+        rule: the grade of an answer that nobody has to read, being invalid or equal to the golden; else "".
     """
 
     task: Task
@@ -80,12 +71,9 @@ class Candidate:
 
 
 def candidate(task: Task, path: Path, index: int | None) -> Candidate:
-    """Read a candidate. Raises UsageError: no such file or implementation; LmrError: no golden."""
     info = task.load()
     if not path.is_file() or path.stat().st_size > MOST_BYTES:
-        raise UsageError(
-            f"{path}: there is no such file, or it is too large", "name a candidate's Python file"
-        )
+        raise UsageError(f"{path}: no such file, or too large", "name a candidate's Python file")
     implementation = info.implementation(index)
     golden, data = read_golden(task, implementation), path.read_bytes()
     return Candidate(
@@ -102,13 +90,9 @@ def candidate(task: Task, path: Path, index: int | None) -> Candidate:
 def waiting(tasks: Sequence[Task], source: Path, reviewer: str, model: str | None) -> list[Candidate]:
     """Return the predictions that this person has not graded, in an order that reveals nothing.
 
-    Those with a grade by rule are among them, and nobody needs to be asked for them.
+    Those graded by rule are included.
 
-    Args:
-        source: predictions as ``judge --predictions`` takes them.
-        model: only answers of this model.
-
-    Raises LmrError: the predictions cannot be read, a golden is missing; UsageError: no such model.
+    Raises LmrError: unreadable predictions, or a missing golden; UsageError: no answers of ``model``.
     """
     answers = _predictions(tasks, source)
     models = sorted({prediction.model for _, prediction in answers})
@@ -137,10 +121,7 @@ def score(candidate: Candidate, reviewer: str, grade: str, why: str) -> Path:
 
 
 def score_all(candidates: Sequence[Candidate], reviewer: str, grades: Mapping[str, object]) -> list[Path]:
-    """Store the grades of a file: ``{candidate: {score, justification}}``.
-
-    Raises UsageError for the first invalid name or grade, before anything is stored.
-    """
+    """Store the grades of a file, ``{candidate: {score, justification}}``: all, or none after a UsageError."""
     by_name = {candidate.name: candidate for candidate in candidates}
     entries = []
     for name, entry in grades.items():
@@ -167,10 +148,9 @@ def _grade(candidate: Candidate, grade: str, why: str) -> Grade:
 
 
 def scored(tasks: Sequence[Task], source: Path | None = None) -> GradeSummary:
-    """Combine the grades of several tasks; skip those of another golden or by too few people.
+    """Combine the grades of several tasks, by model if predictions are given.
 
-    Args:
-        source: predictions, to count grades by model.
+    Grades of another golden, and by too few people, do not count.
     """
     judged, hidden = _judgements(tasks)
     by_person: dict[str, dict[str, str]] = defaultdict(dict)
@@ -188,9 +168,9 @@ def scored(tasks: Sequence[Task], source: Path | None = None) -> GradeSummary:
 
 
 def grades_of_predictions(tasks: Sequence[Task], source: Path) -> dict[Key, dict[str, str]]:
-    """Return people's grades of predictions that enough people graded: person → grade by answer.
+    """Return person → grade for each prediction that enough people graded.
 
-    Once all other answers of a model are graded, those that nobody is asked for count with their grades by rule.
+    Grades by rule count once all other answers of the model are graded.
     """
     judged, _ = _judgements(tasks)
     grades, ruled, unfinished = dict[Key, dict[str, str]](), dict[Key, str](), set[str]()
@@ -214,7 +194,7 @@ def _predictions(tasks: Sequence[Task], source: Path) -> list[tuple[Task, Predic
 
 
 def answer(task: Task, prediction: Prediction) -> Candidate:
-    """Return an answer beside its golden: the function with what the unit test keeps beside it, or the whole texts."""
+    """Return an answer with its golden: the tested function if the answer contains it, else the whole texts."""
     masked = task.load().implementation(prediction.index)
     golden, text = read_golden(task, masked), prediction.code
     digest = files.sha256_bytes(text.encode("utf-8", "replace"))
@@ -237,7 +217,7 @@ def answer(task: Task, prediction: Prediction) -> Candidate:
 
 
 def passages(candidate: Candidate) -> list[tuple[str, str]]:
-    """Return the paper's words for a target, with their places: the ledger's, else the sections that are named."""
+    """Return the paper's passages about a target: the ledger's, else the sections that the instruction names."""
     task, target = candidate.task, candidate.implementation
     quoted = []
     for entry in ledger.load(task).entries:
@@ -253,7 +233,6 @@ def _statements(definition: Definition) -> list[str]:
 
 
 def _fitted(task: Task, prediction: Prediction, masked: Implementation) -> FittedAnswer:
-    """Fit an answer as the unit test does. Raises LmrError: it is not the function that was asked for."""
     info = task.load()
     goal = Module.parse(task.goal(info, masked).read_bytes(), masked.goal_file)
     others = tuple(other.qualname for other in info.implementations if other.index != masked.index)
@@ -274,9 +253,8 @@ def _is_graded(candidate: Candidate, reviewer: str) -> bool:
 
 
 def _grades(task: Task) -> dict[str, tuple[Grade, ...]]:
-    """Return the grades by person; skip files that cannot be read."""
     by_person = {}
-    for path in sorted(task.scores_folder.glob("*.json")) if task.scores_folder.is_dir() else ():
+    for path in sorted(task.scores_folder.glob("*.json")):
         stored = Grades.read_if_valid(path)
         if stored is not None:
             by_person[stored.reviewer] = stored.scores
@@ -290,7 +268,7 @@ def _key(task: Task, implementation: int, candidate: str, sha256: str) -> str:
 def _judgements(tasks: Sequence[Task]) -> tuple[dict[str, dict[str, str]], int]:
     """Return candidate → person → grade for candidates that enough people graded, and the number of others.
 
-    Grades given beside another golden than today's do not count.
+    Grades of another golden do not count.
     """
     table: dict[str, dict[str, str]] = defaultdict(dict)
     for task in tasks:
@@ -307,8 +285,6 @@ def _judgements(tasks: Sequence[Task]) -> tuple[dict[str, dict[str, str]], int]:
 def _goldens(task: Task) -> dict[int, str]:
     digests = {}
     for masked in task.load().implementations:
-        try:
+        with suppress(LmrError, OSError):
             digests[masked.index] = files.sha256_file(task.golden(masked))
-        except (LmrError, OSError):
-            continue
     return digests

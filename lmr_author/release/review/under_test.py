@@ -19,22 +19,17 @@ from lmr_author.core.task.evaluation import MUTANTS_DIE, GateDetail
 from lmr_author.core.task.recording import Coverage, Recording
 from lmr_author.proof.contents import TaskContents
 from lmr_author.proof.targets import Pair, function_of, pair
-from lmr_author.release.review.cited import Citation, cite, paper_pages
-from lmr_author.release.review.evidence import CodeLine, LineMark
+from lmr_author.release.review.checklist import CodeLine, LineMark
+from lmr_author.release.review.instruction import Citation, cite, paper_pages
 from lmr_author.release.review.review_status import proof_of
 
 
 @dataclass(frozen=True)
 class TargetUnderTest:
-    """One implementation with all that is known about it.
+    """One implementation and its records; ``recording`` is None for a hand-written test.
 
-    Attributes:
-        lines: the golden's lines, without docstrings.
-        words: of the golden's first target; None without one.
-        recording: None for a test written by hand.
-        problems: records that cannot be read.
-        compared: how the parts of the recorded outcomes are compared.
-        challengers: misreadings and rewrites that were tried on its test as it is.
+    ``lines`` are the golden's without docstrings, ``problems`` the records that cannot be read, and ``challengers`` the
+    misreadings and rewrites that ran on the current test.
     """
 
     implementation: Implementation
@@ -46,24 +41,16 @@ class TargetUnderTest:
     gates: tuple[GateResult, ...]
     accepted: tuple[EquivalentMutant, ...]
     problems: tuple[str, ...]
-    compared: tuple[ComparedPart, ...] = ()
-    challengers: tuple[Challenger, ...] = ()
+    compared: tuple[ComparedPart, ...]
+    challengers: tuple[Challenger, ...]
 
     @property
     def goldens(self) -> list[code.FunctionNode]:
-        found: list[code.FunctionNode] = []
-        for target in self.files.targets:
-            if (node := function_of(target.golden)) is not None:
-                found.append(node)
-        return found
+        return [node for target in self.files.targets if (node := function_of(target.golden)) is not None]
 
     @property
     def mutants(self) -> GateDetail | None:
-        """The measurements of the gate about mutants; None where it did not run."""
-        for gate in self.gates:
-            if gate.gate == MUTANTS_DIE:
-                return gate.detail
-        return None
+        return next((gate.detail for gate in self.gates if gate.gate == MUTANTS_DIE), None)
 
 
 @dataclass(frozen=True)
@@ -76,36 +63,31 @@ class ReviewedTask:
     targets: tuple[TargetUnderTest, ...]
     evaluation: str
     proof: Evaluation | None
-    challenge: Challenge | None
 
 
 def read_task(task: Task) -> ReviewedTask:
     """Read a task for its review. Raises LmrError only when ``info.json`` cannot be read."""
     info, contents = task.load(), TaskContents(task)
     pages = paper_pages(task, info)
-    evaluation = proof_of(task)
+    evaluation, challenged = proof_of(task), challenge.load(task)
     state = "none"
     if evaluation is not None:
         state = "current" if evaluation.is_of(State.of(task)) else "stale"
     gates = evaluation.gates if evaluation else ()
-    challenged = challenge.load(task)
     targets = tuple(
-        _read_target(task, contents, implementation, gates, pages, challenged)
-        for implementation in contents.implementations
+        _read_target(contents, each, gates, pages, challenged) for each in contents.implementations
     )
-    return ReviewedTask(task, contents, pages, targets, state, evaluation, challenged)
+    return ReviewedTask(task, contents, pages, targets, state, evaluation)
 
 
 def _read_target(
-    task: Task,
     contents: TaskContents,
     implementation: Implementation,
     gates: Iterable[GateResult],
     pages: Mapping[int, str],
     challenged: Challenge | None,
 ) -> TargetUnderTest:
-    own = tuple(gate for gate in gates if gate.implementation == implementation.index)
-    both, problems = pair(contents, implementation), []
+    task, both, problems = contents.task, pair(contents, implementation), []
     recording: Recording | None = None
     compared: tuple[ComparedPart, ...] = ()
     accepted: tuple[EquivalentMutant, ...] = ()
@@ -119,30 +101,25 @@ def _read_target(
         accepted = equivalents.load(task).of(implementation.target)
     except LmrError as error:
         problems.append(error.message.replace(f"{task.root}/", ""))
-    golden = [target.golden for target in both.targets if target.golden]
-    lines = golden_lines(both, recording.coverage if recording else None)
-    words = words_of(golden[0]) if golden else None
-    cited = cite(implementation.instruction, pages)
-    challengers: tuple[Challenger, ...] = ()
-    if challenged is not None and implementation.index not in challenged.stale(task, contents.info):
-        challengers = challenged.of(implementation.index)
+    golden = next((target.golden for target in both.targets if target.golden), None)
+    is_challenged = challenged and implementation.index not in challenged.stale(task, contents.info)
     return TargetUnderTest(
-        implementation,
-        both,
-        cited,
-        lines,
-        words,
-        recording,
-        own,
-        accepted,
-        tuple(problems),
-        compared,
-        challengers,
+        implementation=implementation,
+        files=both,
+        cited=cite(implementation.instruction, pages),
+        lines=golden_lines(both, recording.coverage if recording else None),
+        words=words_of(golden) if golden else None,
+        recording=recording,
+        gates=tuple(gate for gate in gates if gate.implementation == implementation.index),
+        accepted=accepted,
+        problems=tuple(problems),
+        compared=compared,
+        challengers=challenged.of(implementation.index) if challenged and is_challenged else (),
     )
 
 
 def line_marks(golden: code.Module, coverage: Coverage) -> dict[int, LineMark]:
-    """Return what the cases leave open about the golden's lines, by number; a missed line begins a block."""
+    """Return the golden's lines that the cases do not reach, and conditions that always hold, by number."""
     blocks = [range(first, code.block_end(golden.tree, first) + 1) for first in coverage.missed]
     blocks += [range(first, last + 1) for first, last in code.behind_exits(golden.tree, coverage.never_false)]
     marks: dict[int, LineMark] = dict.fromkeys(coverage.never_false, "always true")
@@ -151,7 +128,6 @@ def line_marks(golden: code.Module, coverage: Coverage) -> dict[int, LineMark]:
 
 
 def golden_lines(both: Pair, coverage: Coverage | None) -> tuple[CodeLine, ...]:
-    """Return the lines of the golden's targets without docstrings; those are marked that the cases leave open."""
     if both.golden is None:
         return ()
     marks = line_marks(both.golden, coverage) if coverage else {}
