@@ -28,7 +28,7 @@ from lmr_author.release.export.agent import copying, write_bundle
 from lmr_author.release.export.images import push_image
 from lmr_author.release.export.options import Exportable, ExportOptions
 from lmr_author.release.export.output import files_and_links, render
-from lmr_author.runtime.environment.versions import find_versions, in_words
+from lmr_author.runtime.environment.where import find_versions, in_words
 from lmr_author.runtime.probe import definitions
 from lmr_author.runtime.replay import replaying, staging
 

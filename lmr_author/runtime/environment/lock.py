@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import shlex
 from dataclasses import dataclass, replace
@@ -23,12 +22,11 @@ from lmr_author.core.task.provenance import (
     Provenance,
 )
 from lmr_author.core.texts import printable
-from lmr_author.runtime.environment import generated
+from lmr_author.runtime.environment import lock_file
 from lmr_author.runtime.environment.base_images import base_of
 from lmr_author.runtime.environment.detect import base_in_use, problems, read_needs
 from lmr_author.runtime.environment.dockerfile import render, render_dockerignore
-from lmr_author.runtime.environment.generated import Written
-from lmr_author.runtime.environment.lock_file import Lock, LockOptions, UnpinnedReason
+from lmr_author.runtime.environment.lock_file import Lock, LockOptions, UnpinnedReason, Written
 from lmr_author.runtime.environment.needs import DeclaredNeed, Needs, has_version
 from lmr_author.runtime.environment.packages import package_of
 from lmr_author.runtime.environment.pinning import pin
@@ -70,12 +68,12 @@ def lock(task: Task, options: LockOptions, progress: Progress | None = None) -> 
     for a lock that somebody edited, without ``options.force``.
     """
     with locks.held(task.root):
-        if generated.is_edited(task.lock) and not options.force:
+        if lock_file.is_edited(task.lock) and not options.force:
             raise LmrError(
                 "requirements.lock was edited, or not made by this version of lmr-author",
                 "--force overwrites it and keeps a copy in authoring/removed/",
             )
-        kept = generated.is_edited(task.dockerfile) and not options.force
+        kept = lock_file.is_edited(task.dockerfile) and not options.force
         if kept and options.base_image not in (None, base_of(files.read_text_or_empty(task.dockerfile))):
             raise LmrError(
                 "the Dockerfile was edited, or not made by this version of lmr-author, and is for another base image",
@@ -85,10 +83,10 @@ def lock(task: Task, options: LockOptions, progress: Progress | None = None) -> 
         info = task.load()
         needs, base, made = _resolve(task, info, options, progress or (lambda _: None))
         name = info.repo_folder_name or info.folder_name
-        written = [generated.write(task, task.lock, made.text)]
+        written = [lock_file.write(task, task.lock, made.text)]
         if not kept:
             text = render(needs, base, name, pinned=made.pinned, compiled=made.compiled)
-            written.append(generated.write(task, task.dockerfile, text))
+            written.append(lock_file.write(task, task.dockerfile, text))
         if not task.dockerignore.is_file():
             files.write_text(task.dockerignore, render_dockerignore(name))
         record = Provenance.read_if_valid(task.provenance_path)
@@ -107,7 +105,7 @@ def _resolve(
     extra = {package_of(text) or text: text for text in options.extra}
     options = replace(options, extra=tuple(extra.values()))
     needs, changes = _with_extra(needs, options.extra)
-    options = replace(options, without=_without(needs, options.without))
+    options = replace(options, without=_without(options.without))
     if options.only_goal:
         changes = ("only what the goal files import is installed (--only-goal)", *changes)
     made = pin(needs, base, options, say, changes=changes)
@@ -117,7 +115,6 @@ def _resolve(
 
 
 def _date(task: Task, options: LockOptions) -> datetime | None:
-    """Return the moment whose versions count: the one that is given, else the commit's, as new-task wrote it down."""
     if options.date is not None:
         return parse_date(options.date)
     commit_date = provenance.load(task).repository.commit_date
@@ -176,20 +173,13 @@ def _with_extra(needs: Needs, extra: tuple[str, ...]) -> tuple[Needs, tuple[str,
     return replace(needs, requirements=tuple(requirements), constraints=tuple(constraints)), tuple(changes)
 
 
-def _without(needs: Needs, texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Return names as the index has them. Raises UsageError for what is no name, or a misspelt requirement."""
-    required = [requirement.name for requirement in needs.requirements]
-    for text in texts:
-        name = canonicalize_name(text)
-        near = [] if name in required else difflib.get_close_matches(name, required, 1, 0.8)
-        if near or not name.replace("-", "").isalnum():
-            hint = (
-                f"did you mean {near[0]}?" if near else "give {0} a package's name alone, such as deepspeed"
-            )
-            setting = Setting("--without", tuple(near))
-            problem = f"{printable(text)}: the repository requires no such package"
-            raise UsageError(problem, Hint(hint, (setting,)))
-    return tuple(dict.fromkeys(map(canonicalize_name, texts)))
+def _without(texts: tuple[str, ...]) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(map(canonicalize_name, texts)))
+    for name in names:
+        if not name.replace("-", "").isalnum():
+            hint = Hint("give {0} a package's name alone, such as deepspeed", (Setting("--without"),))
+            raise UsageError(f"{printable(name)}: not the name of a package", hint)
+    return names
 
 
 def _why(failed: Lock, base: BaseImageOrigin) -> str:
@@ -245,8 +235,6 @@ def _without_version(declared: DeclaredNeed) -> str:
 
 
 def environment_record(needs: Needs, base: BaseImageOrigin, made: Lock) -> EnvironmentOrigin:
-    """Return the making of Dockerfile and lock, for ``authoring/provenance.json``."""
-
     def declared(requirements: tuple[DeclaredNeed, ...]) -> tuple[DeclaredRequirement, ...]:
         return tuple(DeclaredRequirement(each.text, each.origin, each.guessed) for each in requirements)
 
