@@ -82,20 +82,22 @@ def test_a_python_that_was_asked_for_must_be_there(monkeypatch: pytest.MonkeyPat
         interpreters.choose("3.11", None)
 
 
-def test_no_virtual_environment_on_the_path_is_started(
+def test_pyenvs_versions_are_found_and_no_virtual_environment_is_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mark, environment = tmp_path / "mark", tmp_path / "a-virtualenv"
+    mark, versions = tmp_path / "mark", tmp_path / "pyenv" / "versions"
+    environment = versions / "a-virtualenv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
     program = environment / "bin" / f"python{OWN.minor}"
     program.unlink(missing_ok=True)
     program.write_text(f"#!/bin/sh\ntouch {mark}\n")
     program.chmod(0o755)
     base = Path(getattr(sys, "_base_executable", sys.executable)).resolve()
-    (tmp_path / "plain").mkdir()
-    (tmp_path / "plain" / f"python{OWN.minor}").symlink_to(base)
+    (versions / "plain" / "bin").mkdir(parents=True)
+    (versions / "plain" / "bin" / f"python{OWN.minor}").symlink_to(base)
+    monkeypatch.setenv("PYENV_ROOT", str(versions.parent))
     unreadable = f"/{'n' * 300}"  # root may read everything but this
-    monkeypatch.setenv("PATH", f"{unreadable}/bin:{environment}/bin:{tmp_path}/plain")
+    monkeypatch.setenv("PATH", f"{unreadable}/bin:{environment}/bin")
     monkeypatch.setattr(sys, "_base_executable", str(tmp_path / "tools" / "python3"))
     found = interpreters.find(OWN.minor)
     assert found is not None and found.path.samefile(base)

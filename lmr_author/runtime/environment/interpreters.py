@@ -29,13 +29,25 @@ class Interpreter:
 
 
 def find(minor: str) -> Interpreter | None:
-    own = Path(getattr(sys, "_base_executable", sys.executable)).parent
-    for folder in (own, *filter(Path.is_absolute, map(Path, os.get_exec_path()))):
+    for folder in _folders():
         # Unlike Path.is_file, these pass over a folder that may not be read.
         if os.path.isfile(folder / f"python{minor}") and not os.path.isfile(folder.parent / "pyvenv.cfg"):  # noqa: PTH113
             with suppress(LmrError):
                 return at(folder / f"python{minor}")
     return None
+
+
+def _folders() -> list[Path]:
+    """Return the folder of the Python below our own environment, PATH's, and those of pyenv's and uv's versions.
+
+    pyenv's shims work only for the version that it has selected.
+    """
+    own = Path(getattr(sys, "_base_executable", sys.executable)).parent
+    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    uv = Path(os.environ.get("UV_PYTHON_INSTALL_DIR") or Path.home() / ".local/share/uv/python")
+    installed = [*sorted(pyenv.glob("versions/*/bin")), *sorted(uv.glob("*/bin"))]
+    folders = [own, *map(Path, os.get_exec_path()), *installed]
+    return [folder for folder in folders if folder.is_absolute() and folder != pyenv / "shims"]
 
 
 def at(path: Path) -> Interpreter:

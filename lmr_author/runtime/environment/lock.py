@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import shlex
 from dataclasses import dataclass, replace
@@ -105,7 +106,7 @@ def _resolve(
     extra = {package_of(text) or text: text for text in options.extra}
     options = replace(options, extra=tuple(extra.values()))
     needs, changes = _with_extra(needs, options.extra)
-    options = replace(options, without=_without(options.without))
+    options = replace(options, without=_without(needs, options.without))
     if options.only_goal:
         changes = ("only what the goal files import is installed (--only-goal)", *changes)
     made = pin(needs, base, options, say, changes=changes)
@@ -173,13 +174,20 @@ def _with_extra(needs: Needs, extra: tuple[str, ...]) -> tuple[Needs, tuple[str,
     return replace(needs, requirements=tuple(requirements), constraints=tuple(constraints)), tuple(changes)
 
 
-def _without(texts: tuple[str, ...]) -> tuple[str, ...]:
-    names = tuple(dict.fromkeys(map(canonicalize_name, texts)))
-    for name in names:
-        if not name.replace("-", "").isalnum():
-            hint = Hint("give {0} a package's name alone, such as deepspeed", (Setting("--without"),))
-            raise UsageError(f"{printable(name)}: not the name of a package", hint)
-    return names
+def _without(needs: Needs, texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names as the index has them. Raises UsageError for what is no name, or a misspelt requirement."""
+    required = [requirement.name for requirement in needs.requirements]
+    for text in texts:
+        name = canonicalize_name(text)
+        near = [] if name in required else difflib.get_close_matches(name, required, 1, 0.8)
+        if near or not name.replace("-", "").isalnum():
+            hint = (
+                f"did you mean {near[0]}?" if near else "give {0} a package's name alone, such as deepspeed"
+            )
+            setting = Setting("--without", tuple(near))
+            problem = f"{printable(text)}: the repository requires no such package"
+            raise UsageError(problem, Hint(hint, (setting,)))
+    return tuple(dict.fromkeys(map(canonicalize_name, texts)))
 
 
 def _why(failed: Lock, base: BaseImageOrigin) -> str:

@@ -7,7 +7,7 @@ import configparser
 import posixpath
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -39,8 +39,11 @@ _NOT_FOR_RUNNING = re.compile(
 )
 _YAML = (".yml", ".yaml")
 _CONDA = re.compile(r"^(environment|env|conda|requirements?)([-_.].*)?\.ya?ml$", re.I)
+_CONDA_FOLDERS = ("scripts", "install", "setup", "conda", "env", "envs", "environment", "environments")
 _README = re.compile(
-    r"^(readme|install(ation|ing)?)(\.(md|rst|txt))?$|^(setup|requirements)\.(md|rst)$", re.I
+    r"^(readme|install(ation|ing)?)(\.(md|rst|txt))?$|^(setup|requirements)\.(md|rst)$"
+    r"|^(install|setup|env|environment|create_env)([-_.].*)?\.sh$",
+    re.I,
 )
 _INSTALLS = re.compile(r"\b(?:pip[\d.]*|conda|mamba|micromamba) (?:install|create)\b(.*)")
 _VERSIONED = re.compile(r"[A-Za-z][\w.-]*(?:\[[\w,-]*\])?[=<>~!]{1,2}\d[\w.*+=,<>!]*")
@@ -62,7 +65,9 @@ def read_manifests(repo: Path) -> list[Manifest]:
     """Read every file that declares something, in order of precedence."""
     top = _files(repo)
     read = [read_requirements(repo, name) for name in _requirements_files(repo, top)]
-    read += _read_conda_files(repo, top)
+    read += _read_conda_files(repo, [""])
+    if not any(manifest.declared for manifest in read):
+        read += _read_conda_files(repo, _CONDA_FOLDERS)
     read += [read_manifest(repo, name) for name in INSTALLED_BY if name in top]
     read += [_read_readme(repo, name) for name in filter(_README.match, top)]
     return [manifest for manifest in read if manifest != Manifest(manifest.path)]
@@ -82,12 +87,23 @@ def _requirements_files(repo: Path, top: list[str]) -> list[str]:
     return [path for path in paths if not _NOT_FOR_RUNNING.search(path)]
 
 
-def _read_conda_files(repo: Path, top: list[str]) -> list[Manifest]:
-    """Read the YAML files with dependencies: the authors' export of exact versions first, then by usual names."""
-    names = [name for name in top if name.endswith(_YAML) and not _NOT_FOR_RUNNING.search(name)]
-    names.sort(key=lambda name: not _CONDA.match(name))
-    read = [read_manifest(repo, name) for name in names if _has_dependencies(repo / name)]
-    return sorted(read, key=lambda manifest: -sum(map(is_exact, manifest.declared)))
+def _read_conda_files(repo: Path, folders: Sequence[str]) -> list[Manifest]:
+    """Read the YAML files with dependencies of the first folder that has any.
+
+    The authors' export of what they had, exact to the version, comes before what they ask for; else a usual name.
+    """
+    for folder in folders:
+        names = [name for name in _files(repo / folder) if name.endswith(_YAML)]
+        paths = [
+            posixpath.join(folder, name) for name in sorted(names, key=lambda name: not _CONDA.match(name))
+        ]
+        paths = [
+            path for path in paths if not _NOT_FOR_RUNNING.search(path) and _has_dependencies(repo / path)
+        ]
+        if paths:
+            read = [read_manifest(repo, path) for path in paths]
+            return sorted(read, key=lambda manifest: -sum(map(is_exact, manifest.declared)))
+    return []
 
 
 def _has_dependencies(path: Path) -> bool:
@@ -98,21 +114,23 @@ def _has_dependencies(path: Path) -> bool:
 
 
 def _read_readme(root: Path, path: str) -> Manifest:
-    """Read the versions in a README's installation commands, lists and prose: hints for what is needed anyway."""
+    """Read the versions in installation commands, lists and prose: hints. A ``.sh`` file is all commands."""
     manifest = Manifest(path)
     try:
         lines = list(enumerate(read_text(files.inside(root, path)).splitlines(), 1))
     except LmrError as error:
         manifest.problems.append(f"{path}: {error.message}")
         return manifest
-    for number, line in join_lines(_fenced(lines)):
+    is_script = path.endswith(".sh")
+    for number, line in join_lines(lines if is_script else _fenced(lines)):
         for command in re.split(r"&&|;", line.partition(" #")[0]):
             installs = _INSTALLS.search(command)
             for word in re.sub("['\"]", " ", installs[1]).split() if installs else ():
                 if _VERSIONED.fullmatch(word):
                     manifest.add_conda(word, f"{path}:{number}")
     in_commands = [replace(each, mentioned=True) for each in manifest.declared]
-    manifest.declared, manifest.stated = [], [*_stated(lines, path), *in_commands]
+    stated = () if is_script else _stated(lines, path)
+    manifest.declared, manifest.stated = [], [*stated, *in_commands]
     return manifest
 
 
