@@ -39,8 +39,6 @@ _CREDENTIAL = re.compile(r"\benviron\[\s*['\"](\w*(?:KEY|TOKEN|SECRET)\w*)['\"]\
 
 @dataclass(frozen=True)
 class Import:
-    """An import: dotted name (a relative one by its absolute name), and line."""
-
     name: str
     line: int
 
@@ -72,7 +70,6 @@ class Code:
         return main if any(self.files[path] for path in main) else list(self.files)
 
     def reachable(self, goals: Iterable[str]) -> list[str]:
-        """Return the files that importing some files reads, those files among them."""
         by_module = self._by_module()
         waiting, reached = list(goals), set[str]()
         while waiting:
@@ -96,7 +93,6 @@ class Code:
         return by_module
 
     def foreign(self, paths: Iterable[str]) -> Iterator[tuple[str, Import]]:
-        """Yield the imports of some files that are neither the repository's nor Python's, each with its file."""
         for path in paths:
             for imported in self.files[path]:
                 top = imported.top
@@ -105,7 +101,6 @@ class Code:
 
 
 def _longest_known(name: str, by_module: dict[str, list[str]]) -> list[str]:
-    """Return the files of the module that a dotted name begins with: its last words may be names in the module."""
     while name and name not in by_module:
         name = name.rpartition(".")[0]
     return by_module.get(name, [])
@@ -147,7 +142,6 @@ def _imports(path: str, text: str) -> Iterator[Import]:
 
 
 def _absolute(path: str, module: str) -> str:
-    """Return the module of a ``from`` in a file, with its dot at the end."""
     name = module.lstrip(".")
     dots = len(module) - len(name)
     folders = PurePosixPath(path).parts[:-1]
