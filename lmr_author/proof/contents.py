@@ -112,7 +112,6 @@ def readable(name: str) -> str:
 
 
 def read_json(data: bytes | None) -> Any:
-    """Return parsed JSON; None when it is something else."""
     try:
         return json_data(data or b"")
     except NotParsed:
@@ -161,7 +160,6 @@ class TaskContents:
         return [entry for entry in self.entries if entry.name == name]
 
     def kind(self, path: str) -> str:
-        """Return the ``FileEntry.kind`` of a path of the task folder; "" when nothing lies there."""
         entry = self.by_path.get(path)
         return entry.kind if entry else ""
 
@@ -173,7 +171,6 @@ class TaskContents:
 
     @cached_property
     def repository_entries(self) -> tuple[FileEntry, ...]:
-        """Return everything in the repository folder; nothing when there is none."""
         return self.below(self.relative_raw(self.repository)) if self.repository else ()
 
     @cached_property
@@ -239,7 +236,6 @@ class TaskContents:
 
     @cached_property
     def info(self) -> TaskInfo:
-        """Return ``info.json`` as :class:`Task` reads it; empty when there is none."""
         return TaskInfo.from_json(self.raw or {})
 
     @property
@@ -316,7 +312,6 @@ class TaskContents:
         return foreign.read_regular(f"{self.root}/{entry.relative}", limit)
 
     def head(self, path: Path, size: int) -> bytes:
-        """Return the first bytes of a file, however large it is; nothing when it cannot be read."""
         try:
             with path.open("rb") if self.is_file(path) else open(os.devnull, "rb") as file:
                 return file.read(size)
@@ -324,7 +319,6 @@ class TaskContents:
             return b""
 
     def text(self, path: Path | None) -> str | None:
-        """Return a file as text, with what is not UTF-8 replaced."""
         data = self.read_bytes(path)
         return None if data is None else data.decode("utf-8-sig", "replace")
 

@@ -76,7 +76,6 @@ def uses(module: code.Module, definition: code.Definition) -> list[Use]:
 
 
 def _dotted_names(nodes: Iterable[ast.AST]) -> list[ast.Name | ast.Attribute]:
-    """Return names as long as they are written, ``a.b.c`` and not ``a`` too, in their order."""
     names: list[ast.Name | ast.Attribute] = []
     waiting = list(nodes)
     while waiting:
@@ -89,7 +88,6 @@ def _dotted_names(nodes: Iterable[ast.AST]) -> list[ast.Name | ast.Attribute]:
 
 
 def _is_dotted(node: ast.AST) -> bool:
-    """Tell ``a.b.c`` from ``a().b``."""
     while isinstance(node, ast.Attribute):
         node = node.value
     return isinstance(node, ast.Name)
@@ -106,7 +104,6 @@ def own_nodes(scope: ast.Module | code.FunctionNode) -> Iterator[ast.AST]:
 
 
 def _origin(bound: Iterable[ast.AST], name: str) -> str:
-    """Return the dotted name that an import binds to a name; "" where none does."""
     for node in bound:
         if isinstance(node, ast.ImportFrom):
             module = "." * node.level + (node.module or "")
@@ -124,16 +121,12 @@ def _origin(bound: Iterable[ast.AST], name: str) -> str:
 
 @dataclass(frozen=True)
 class Proposal:
-    """A file for ``retrieval_context``, relative to the repository, and why."""
-
     path: str
     reasons: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class _Definition:
-    """A definition of the repository: its file, and its name ("" for the module)."""
-
     path: str
     name: str = ""
 
@@ -175,7 +168,6 @@ def propose(
 
 
 def _of_class(module: code.Module, definition: code.Definition) -> tuple[list[str], dict[str, str]]:
-    """Return the bases of a method's class as written, and the call that is assigned to each ``self.attribute``."""
     owner = module.owner(definition)
     if owner is None or not isinstance(owner.node, ast.ClassDef):
         return [], {}
@@ -188,8 +180,6 @@ def _of_class(module: code.Module, definition: code.Definition) -> tuple[list[st
 
 
 class _Repository:
-    """A repository as imports see it."""
-
     def __init__(self, root: Path) -> None:
         self._root = root.resolve()
         self._bindings = cache(self._read_bindings)
@@ -224,7 +214,6 @@ class _Repository:
         return None
 
     def _module(self, parts: list[str], level: int, path: str) -> str | None:
-        """Return the file of a module that a file imports; None for one that is not the repository's."""
         above = list(PurePosixPath(path).parents)
         if level:
             return self._file(above[level - 1].joinpath(*parts)) if level <= len(above) else None
@@ -248,7 +237,6 @@ class _Repository:
         return file.is_file() and file.resolve() == file and file.stat().st_size <= MAX_BYTES
 
     def _read_bindings(self, path: str) -> dict[str, list[ast.AST]]:
-        """Return the nodes that bind each name of a file, those under ``if`` too."""
         try:
             return code.bindings(own_nodes(code.parse((self._root / path).read_bytes())))
         except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):

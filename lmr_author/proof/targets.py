@@ -78,7 +78,6 @@ def original_name(name: str) -> str:
 
 
 def _file(contents: TaskContents, root: Path | None, named: str) -> Path | None:
-    """Return a file of a folder, also where its path begins with the folder's own name."""
     for relative in (named, named.removeprefix(f"{root.name}/") if root else named):
         path = contents.inside(root, relative)
         if path is not None and contents.is_file(path):
@@ -139,7 +138,6 @@ def statements(node: FunctionNode | ast.ClassDef) -> list[ast.stmt]:
 
 
 def is_text(node: ast.stmt) -> bool:
-    """Return True for a bare string: a docstring, or a comment written as one."""
     match node:
         case ast.Expr(value=ast.Constant(value=str())):
             return True
@@ -165,7 +163,6 @@ def parts(nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def function_of(definition: Definition | None) -> FunctionNode | None:
-    """Return the node of a definition that is a function; None for a class, and for none."""
     match definition:
         case Definition(node=ast.FunctionDef() | ast.AsyncFunctionDef() as node):
             return node
@@ -272,7 +269,6 @@ def _qualnames(files: Pair, name: str, implementation: Implementation) -> list[s
 
 
 def _expand(files: Pair, qualname: str, nth: int | None) -> list[TargetPair]:
-    """Return the function of a name; for a class its methods."""
     target = files.definitions(qualname, nth)
     if not any(definition and definition.kind == "class" for definition in (target.golden, target.goal)):
         return [target]

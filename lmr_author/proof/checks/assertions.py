@@ -43,7 +43,6 @@ def cannot_fail(task: TaskContents, target: Implementation, test: UnitTest) -> I
 
 
 def _powerless(test: UnitTest) -> str:
-    """Return why no failure reaches the exit code; "" when one may."""
     if not test.failures:
         logs = any(re.search(r"(?i)\bpass(ed)?\b", text.value) for text in test.texts)
         verdict = "its verdict is only printed or logged" if logs else "it contains no assertion"
@@ -129,7 +128,6 @@ def _own_definition(test: UnitTest, names: set[str]) -> ast.stmt | None:
 
 
 def _imported_names(test: UnitTest) -> set[str]:
-    """Return the names that a test imports, and the attributes of what it imports."""
     names = {node.attr for node in test.each(ast.Attribute)}
     for statement in test.each(ast.ImportFrom):
         names |= {alias.asname or alias.name for alias in statement.names}
@@ -155,7 +153,6 @@ def _names_leading_to(files: Pair) -> set[str]:
 
 
 def _imports_user_of(task: TaskContents, files: Pair, test: UnitTest, functions: set[str]) -> bool:
-    """Return True if a test imports from another module of the repository in which the target is named."""
     for statement in test.each(ast.ImportFrom):
         path = task.inside(task.repository, f"{(statement.module or '').replace('.', '/')}.py")
         text = task.text(path) or "" if path != files.goal_path else ""

@@ -147,7 +147,6 @@ def sources_exist(task: TaskContents, parsed: Dockerfile) -> Iterator[Problem]:
 
 
 def _missing_requirements(task: TaskContents, parsed: Dockerfile, present: set[str]) -> Iterator[Problem]:
-    """Yield a problem for each file that is installed and neither copied nor made by another command."""
     made = " ".join(command for _, command in parsed.commands if not _INSTALLS.search(command))
     for instruction, command in parsed.commands:
         if not _INSTALLS.search(command):
@@ -319,7 +318,6 @@ def log_folder_exists(task: TaskContents, parsed: Dockerfile) -> Iterator[Proble
 
 
 def _log_folder(test: UnitTest) -> str:
-    """Return the folder that a test writes a log into and does not make; "" for none."""
     named = re.search(r"[\"'/]([Ll]ogs?)[\"'/]", test.text)
     makes = re.search(r"\b(?:makedirs|mkdir|mkdtemp)\(", test.text)
     writes = any(text.value.endswith((".log", ".txt")) for text in test.texts)

@@ -63,7 +63,6 @@ def wrong_path(
 
 
 def _absent(files: Pair, name: str) -> Iterator[Problem]:
-    """Yield a problem for a name that the goal file does not define, or no longer where the golden does."""
     goal, class_name = files.goal, files.implementation.class_name
     if goal is None:
         return
@@ -105,8 +104,6 @@ def golden_has_target(task: TaskContents, target: Implementation) -> Iterator[Pr
 
 @dataclass(frozen=True)
 class _GoalFile:
-    """A goal file with its golden, both parsed, and the implementations that share it."""
-
     path: Path
     golden: Module
     goal: Module
@@ -116,7 +113,6 @@ class _GoalFile:
 
     @property
     def owner(self) -> Implementation | None:
-        """Return the implementation that the file belongs to; None when several share it."""
         return self.pairs[0].implementation if len(self.pairs) == 1 else None
 
     def targets(self, module: Module) -> list[Definition]:
@@ -135,7 +131,6 @@ class _GoalFile:
 
 @once
 def _files(task: TaskContents) -> list[_GoalFile]:
-    """Return each goal file with its golden once, if both can be parsed and a target is known."""
     goal_files: dict[tuple[Path, Path | None], _GoalFile] = {}
     for files in pairs(task):
         if files.goal is None or files.golden is None or files.goal_path is None:
@@ -149,7 +144,6 @@ def _files(task: TaskContents) -> list[_GoalFile]:
 
 
 def _masked_along(task: TaskContents, path: str, goal: Module) -> set[tuple[str, int]]:
-    """Return the functions of a goal file that are masked beside its targets as look-alikes."""
     emptied = {
         (function.qualname, function.nth) for function in goal.definitions if is_emptied(function.node)
     }
@@ -178,7 +172,6 @@ def same_outside(task: TaskContents) -> Iterator[Problem]:
 
 @once
 def _differences(task: TaskContents, file: _GoalFile) -> list[tuple[str, int]]:
-    """Return (what differs, line in the goal file or 0) by statements, targets left out."""
     before, after = _statements_outside(file, file.golden), _statements_outside(file, file.goal)
     matcher = difflib.SequenceMatcher(None, [text for text, _ in before], [text for text, _ in after], False)
     differences = []
@@ -196,7 +189,6 @@ def _statements_outside(file: _GoalFile, module: Module) -> list[tuple[str, ast.
 
 
 def _statements(node: ast.AST, targets: set[ast.AST], depth: int = 0) -> Iterator[tuple[str, ast.stmt]]:
-    """Yield (comparable form, node) of each statement, compound ones without what is in them."""
     for child in ast.iter_child_nodes(node):
         match child:
             case _ if child in targets:
@@ -232,7 +224,6 @@ def same_text(task: TaskContents) -> Iterator[Problem]:
 
 
 def _text_change(task: TaskContents, file: _GoalFile) -> tuple[str, Severity]:
-    """Return (what changed, how bad) where the code is the same, or the line endings are not; "" when nothing did."""
     had_crlf, has_crlf = _is_crlf(file.golden.data), _is_crlf(file.goal.data)
     if had_crlf != has_crlf:
         return f"the line endings changed from {'LF to CRLF' if has_crlf else 'CRLF to LF'}", WARNING
@@ -249,7 +240,6 @@ def _is_crlf(data: bytes) -> bool:
 
 
 def _lines_outside(file: _GoalFile, module: Module) -> list[bytes]:
-    """Return the lines of a file without its targets, blank lines and trailing blanks."""
     lines = module.data.splitlines()
     hidden: set[int] = set()
     for target in file.targets(module):

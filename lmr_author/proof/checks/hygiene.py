@@ -51,7 +51,6 @@ def unwanted(task: TaskContents, group: str) -> list[FileEntry]:
 
 
 def _in_logs(task: TaskContents, entry: FileEntry) -> bool:
-    """Return True for a file that lies where tests write their logs, and can be one."""
     path = task.in_repository(entry)
     return entry.kind == "file" and _LOG.fullmatch(path) is not None
 
@@ -143,7 +142,6 @@ _WITH_SCHEMA = frozenset(
 
 
 def _records(task: TaskContents) -> Iterator[tuple[str, Path, Any]]:
-    """Yield (name of the schema, file, content) of every record that has a schema; None for invalid JSON."""
     for entry in task.files_below(AUTHORING):
         name = "review" if entry.folder == "authoring/reviews" else entry.name.removesuffix(".json")
         is_record = name == "review" or (entry.folder == AUTHORING and name in _WITH_SCHEMA)

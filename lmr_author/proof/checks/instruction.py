@@ -35,8 +35,6 @@ InstructionRule = Callable[[TaskContents, Implementation], Iterable[tuple[str, s
 def _instruction_check(
     code: str, title: str, *, rationale: str, severity: Severity = Severity.ERROR
 ) -> Callable[[InstructionRule], Check]:
-    """Make a check of a rule that yields (message, hint) about an instruction."""
-
     def decorate(rule: InstructionRule) -> Check:
         def problems(task: TaskContents, target: Implementation) -> Iterator[Problem]:
             pointer = task.pointer(target, "instruction" if target.instruction else "")
@@ -125,7 +123,6 @@ def _is_goal_in(text: str, path: str, goal: str) -> bool:
 
 
 def _exists(task: TaskContents, path: str) -> bool:
-    """Return True for the paper, a path of the task or the repository, or the end of one."""
     if path in ("paper.pdf", "paper.json") or path in task.by_path:
         return True
     return any(f"/{other}".endswith(f"/{path}") for other in task.repository_files)
@@ -158,7 +155,6 @@ def instruction_names(task: TaskContents, target: Implementation) -> Iterator[tu
 
 
 def _unknown_names(task: TaskContents, target: Implementation) -> list[tuple[str, str]]:
-    """Return (name, hint) of every function that the instruction names and no file contains."""
     files, text = pair(task, target), target.instruction
     if task.repository is None or (files.goal is None and files.golden is None):
         return []

@@ -39,12 +39,10 @@ class JudgedEntry:
 
     @property
     def is_misplaced(self) -> bool:
-        """True where its lines are not the target's."""
         return any(flaw.field in _IN_CODE for flaw in self.flaws)
 
 
 def judge(task: TaskContents, ledger: Ledger) -> list[JudgedEntry]:
-    """Judge the entries of a ledger against a task."""
     named = "\n".join(entry.where for entry in ledger.entries)
     missing = missing_parts(named, paper_pages(task))
     judged = []

@@ -31,7 +31,6 @@ _COMPUTING = (ast.BinOp, ast.Compare, ast.Subscript, ast.Assert, ast.Delete, ast
 
 
 def _head(node: ast.stmt) -> list[ast.AST]:
-    """Return a simple statement, or what stands in the first line of a compound one."""
     if not hasattr(node, "body"):
         return [node]
     return [part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.stmt | ast.excepthandler)]
@@ -108,13 +107,11 @@ class _MaskedBody:
 
 @once
 def _masked(task: TaskContents, target: Implementation) -> list[_MaskedBody]:
-    """Return the functions of an implementation that both files define."""
     files = pair(task, target)
     return [_body(files, golden, goal, function.qualname) for golden, goal, function in files.complete]
 
 
 def _changed(task: TaskContents, target: Implementation) -> list[_MaskedBody]:
-    """Return those whose body is not the golden's, which LMR303 reports."""
     return [masked for masked in _masked(task, target) if not masked.same]
 
 
@@ -180,7 +177,6 @@ def docstring_kept(task: TaskContents, target: Implementation) -> Iterator[Probl
 
 
 def _docstring_change(golden: FunctionNode, goal: FunctionNode, name: str) -> tuple[str, Severity]:
-    """Return (what was lost or changed, how bad); "" when nothing was."""
     words, left = ((ast.get_docstring(node) or "").split() for node in (golden, goal))
     if words and not left:
         return f"the docstring of {name} was lost", WARNING

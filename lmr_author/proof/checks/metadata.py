@@ -130,7 +130,6 @@ def _schema_problems(task: TaskContents, error: Any) -> Iterator[Problem]:
 
 
 def _misspelt(key: str, others: Iterable[str]) -> str:
-    """Return the key that is a misspelling of a missing one; "" when none is."""
     close = difflib.get_close_matches(key, list(others), 1, 0.75)
     return close[0] if close else ""
 
@@ -192,7 +191,6 @@ def category(task: TaskContents) -> Iterator[Problem]:
 
 
 def nearest_category(text: str) -> str:
-    """Return the category that shares most words with a text; "" when none does, or several."""
     words = category_words(text) - {"learning"}  # hardly a method goes without it
     scored = sorted(
         ((len(words & category_words(category)), category) for category in CATEGORIES), reverse=True

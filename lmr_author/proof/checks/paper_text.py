@@ -89,7 +89,6 @@ def _is_as_made(task: TaskContents) -> bool:
 
 
 def _other_pages(pdf: Mapping[int, str], text: Mapping[int, str]) -> list[int]:
-    """Return the pages whose words differ; all of them where the texts are divided otherwise, and differ."""
     if pdf.keys() == text.keys():
         return [number for number in pdf if not _is_same(pdf[number], text[number])]
     return [] if _is_same("\n".join(pdf.values()), "\n".join(text.values())) else list(pdf)

@@ -89,7 +89,6 @@ class UnitTest:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """Return every identifier that the test uses, imports or spells in a string."""
         texts = [text.value for text in self.texts]
         for node in self.nodes:
             if isinstance(node, ast.Name | ast.Attribute | ast.Import | ast.ImportFrom):
@@ -136,7 +135,6 @@ class UnitTest:
 
 @once
 def read_test(task: TaskContents, target: Implementation) -> UnitTest | None:
-    """Return a target's unit test; None when it is missing or not Python 3."""
     path = unit_test_path(task, target)
     module = task.module(path)
     if path is None or module is None:
@@ -168,7 +166,6 @@ def walk_all(trees: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 
 def _can_fail(node: ast.AST) -> bool:
-    """Return True for a statement or call that makes a test fail: an assertion, a raise, a non-zero exit."""
     match node:
         case ast.Assert(test=ast.Constant(value=value)):
             return not value
@@ -196,14 +193,12 @@ def _call_can_fail(call: ast.Call) -> bool:
 
 
 def _swallows(handler: ast.ExceptHandler) -> bool:
-    """Return True when a handler catches a failed assertion and neither fails itself nor keeps what happened."""
     if not any(_BROAD.fullmatch(name) for name in _caught(handler)):
         return False
     return not any(_can_fail(node) or _keeps(node) for node in walk_all(handler.body))
 
 
 def _keeps(node: ast.AST) -> bool:
-    """Return True for what can carry a failure out of a handler: an assignment, ``return error``, ``errors.append``."""
     match node:
         case ast.Call(func=ast.Attribute(attr="append" | "add")):
             return True
@@ -213,7 +208,6 @@ def _keeps(node: ast.AST) -> bool:
 
 
 def _caught(handler: ast.ExceptHandler) -> list[str]:
-    """Return the exceptions that a handler names; a bare ``except`` catches all of them."""
     match handler.type:
         case None:
             return ["BaseException"]

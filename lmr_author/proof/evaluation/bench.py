@@ -62,7 +62,6 @@ class Bench:
 
     @cached_property
     def recording(self) -> Recording | None:
-        """The recording's manifest, None for a hand-written test."""
         return recorded.load(self.recording_folder)
 
     @property
@@ -115,14 +114,12 @@ class Bench:
         return path
 
     def folder(self, name: str) -> Path:
-        """Return a new empty folder, which goes with the trees."""
         path = self._folder / name
         path.mkdir()
         path.chmod(0o755)
         return path
 
     def fresh_tree(self, name: str, overlay: dict[str, bytes]) -> Path:
-        """Return a new copy with the tests, for a run that may write into it."""
         path = self._folder / re.sub(r"\W", "_", name)
         self.remove_tree(name)
         staging.copy_tree(self.task.repository(self.info), path, overlay, with_tests=True)
@@ -137,8 +134,6 @@ class Bench:
 
 
 class _Golden(NamedTuple):
-    """A masked function in its golden file; ``place``: in the repository."""
-
     place: staging.Place
     module: code.Module
     node: code.FunctionNode
@@ -179,7 +174,6 @@ def _exact(node: code.FunctionNode) -> list[Any]:
 
 
 def _goldens(task: Task, implementation: Implementation, qualnames: Sequence[str]) -> Iterator[_Golden]:
-    """Yield the functions of an implementation, or of the class that it names; nothing where they are missing."""
     try:
         data = staging.read_golden(task, implementation)
         module = code.Module.parse(data, implementation.golden_file)

@@ -99,7 +99,6 @@ class EvaluationRun:
 
     @property
     def passed(self) -> bool:
-        """True if every gate passed; an unproven one did not."""
         return self.record.passed
 
 
@@ -218,7 +217,6 @@ def _evaluate_there(options: EvaluateOptions, task: Task) -> EvaluationRun:
 
 
 def _about_environment(task: Task, where: Where) -> str:
-    """Return the origin of the environment in words; "" where there is nothing to say about it."""
     python = python_of(task, where)
     if python.path is None and where.kind == LOCAL:
         return "lmr-author's own Python, as no environment is made (`lmr-author env local` makes one)"
@@ -226,7 +224,6 @@ def _about_environment(task: Task, where: Where) -> str:
 
 
 def _asked_for(task: Task, where: Where) -> UsedSandbox:
-    """Return the sandbox with the options that replace the task's own base image or interpreter."""
     if where.kind == DOCKER:
         own = base_of(files.read_text_or_empty(task.dockerfile))
         return UsedSandbox(where.kind, other_base_image="" if where.base_image == own else where.base_image)

@@ -64,7 +64,6 @@ Gate = Callable[[Subject], GateResult]
 
 
 def passed(message: str, detail: GateDetail = NOTHING) -> GateResult:
-    """Return the result that a gate holds; :func:`run_gates` adds its name."""
     return GateResult("", GateStatus.PASSED, message, detail=detail)
 
 
@@ -73,7 +72,6 @@ def failed(message: str, hint: str, detail: GateDetail = NOTHING) -> GateResult:
 
 
 def unproven(message: str, hint: str, detail: GateDetail = NOTHING) -> GateResult:
-    """Return the result that it cannot be shown here."""
     return GateResult("", GateStatus.UNPROVEN, message, hint, detail=detail)
 
 

@@ -78,13 +78,11 @@ class ScriptRun:
 
     @property
     def denials(self) -> frozenset[str]:
-        """Its statements against a pass."""
         texts = {"its log says Failed": self.log, _PRINTS_FAILED: self.stdout}
         return frozenset(name for name, text in texts.items() if _FAILED.search(text))
 
     @cached_property
     def evidence(self) -> frozenset[str]:
-        """Its statements in favour of a pass."""
         unittest = _UNITTEST.search(self.output) if _UNITTEST_OK.search(self.output) else None
         pytest = _PYTEST.search(self.output)
         texts = {
@@ -97,14 +95,12 @@ class ScriptRun:
 
     @property
     def cause(self) -> str:
-        """The error it ended with, or its last line; "" for no output."""
         lines = [line.strip() for line in self.output.splitlines() if line.strip()]
         errors = [line for line in lines if _ERROR.match(line)]
         return (errors or lines or [""])[-1][:200]
 
     @property
     def error(self) -> str:
-        """Class of the error that it ended with; ""."""
         match = _ERROR.match(self.cause)
         return match[1] if match else ""
 
@@ -152,7 +148,6 @@ def _all_skipped(run: ScriptRun) -> bool:
 
 
 def obstacle(run: ScriptRun) -> tuple[str, str]:
-    """Return why a test cannot run here, "" when its golden fails for another cause, and a hint or ""."""
     if run.timed_out or run.out_of_memory:
         limit = "time" if run.timed_out else "memory"
         return f"it ran into its {limit} limit", "give it more (--timeout), or evaluate on a larger machine"
@@ -233,7 +228,6 @@ class DiskWatch:
         self._tree, self._most, self._first, self._next = tree, (most_bytes, most_files), _size_of(tree), 0.0
 
     def __call__(self) -> bool:
-        """Return true if the tree has grown beyond what a test may write."""
         now = time.monotonic()
         if now < self._next:
             return False

@@ -35,8 +35,6 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class CaseScore:
-    """The result of one recorded call, or of one test script."""
-
     case: str
     outcome: Outcome
     reason: str = ""
@@ -92,5 +90,4 @@ class Verdict:
 
     @property
     def seconds(self) -> float:
-        """Duration of the slowest case, as the sandbox claims."""
         return max((case.seconds for case in self.cases), default=0.0)

@@ -72,7 +72,6 @@ def another(value: Any, others: Sequence[Any], named: Sequence[Any], rng: random
 
 
 def _by_words(text: str, others: Sequence[str], rng: random.Random) -> list[str]:
-    """Return a text with its words dropped, repeated, in another order, and with words of another text."""
     words = text.split(" ")
     if len(words) < FEWEST_WORDS:
         return []
@@ -86,7 +85,6 @@ def _by_words(text: str, others: Sequence[str], rng: random.Random) -> list[str]
 
 
 def _by_letters(text: str, named: Sequence[str], rng: random.Random) -> list[str]:
-    """Return a text with other letters, or with a text of the code in it; its profile says whether that was seen."""
     at = rng.randint(0, len(text))
     pieces = [rng.choice(LETTERS), *named]
     made = [text[:at] + rng.choice(pieces) + text[at:] for _ in range(3)]
@@ -101,7 +99,6 @@ def _drop(items: list[Any], rng: random.Random) -> bool:
 
 
 def _change_list(items: list[Any], others: Sequence[Any], rng: random.Random) -> bool:
-    """Drop, repeat, swap, sort or exchange elements in place."""
     if not items or _is_shared(items) or is_record(items):
         return False
     at, to = rng.randrange(len(items)), rng.randrange(len(items))
@@ -138,7 +135,6 @@ def _is_shared(items: Sequence[Any]) -> bool:
 
 
 def _change_array(values: Any, others: Sequence[Any], rng: random.Random) -> Any:
-    """Return an array of the same shape with its numbers in another order, tied, at a limit, or those of another."""
     import numpy
 
     new = values.copy()

@@ -81,7 +81,6 @@ def generate(
 
 
 def affordable(cost: float, runs: int) -> int:
-    """Return how many generated calls there is time for, each of which takes so many seconds and runs so often."""
     return int(SECONDS / (runs * (cost + OVERHEAD)))
 
 
@@ -125,7 +124,6 @@ class _Maker:
                 yield made
 
     def changed(self) -> Inputs | None:
-        """Return a recorded call with arguments of others and changed values; None where nothing came of it."""
         made = self._rng.choice(self.calls).copied()
         steps = self._rng.choice((1, 1, 1, 2, 2, 3))
         done = [self._step(made) for _ in range(steps)]
@@ -158,7 +156,6 @@ class _Maker:
         return True
 
     def _resize(self, made: Inputs) -> bool:
-        """Give what shares a size another one, within the sizes seen; a bold call also one, none, and one more."""
         sizes = {}
         for place in made.places():
             if (items := elements(place.node)) is not None:
@@ -181,7 +178,6 @@ class _Maker:
         return True
 
     def _set_option(self, made: Inputs) -> bool:
-        """Give an optional argument a value that no recorded call gave it: one like its default, or none."""
         if not self._defaults:
             return False
         name = self._rng.choice(list(self._defaults))
@@ -206,7 +202,6 @@ class _Maker:
 
 
 def _least(call: Inputs, place: Place) -> float | None:
-    """Return the smallest number at a place of a call; None where there is none."""
     if _is_number(place.node):
         return float(place.node)
     values = call.array(place.node)
@@ -220,7 +215,6 @@ def _is_number(value: Any) -> bool:
 
 
 def _take(made: Inputs, name: str, other: Inputs) -> bool:
-    """Put an argument of another call into a call; return whether it can be."""
     if any(name in call.tree and not call.is_alone(name) for call in (made, other)):
         return False
     made.take(name, other)
@@ -233,7 +227,6 @@ def _argument(path: str) -> str:
 
 
 def _named_values(function: code.FunctionNode) -> list[Any]:
-    """Return the numbers and short texts in a function's code, each once."""
     values = dict.fromkeys(
         (type(node.value), node.value)
         for statement in function.body
@@ -246,6 +239,5 @@ def _named_values(function: code.FunctionNode) -> list[Any]:
 
 
 def _defaults(function: code.FunctionNode) -> dict[str, Any]:
-    """Return the parameters whose default is a plain value."""
     pairs = ((parameter.arg, default) for parameter, default in code.parameters(function.args))
     return {name: default.value for name, default in pairs if isinstance(default, ast.Constant)}

@@ -89,7 +89,6 @@ class Inputs:
         return files.sha256_bytes(json.dumps([self.tree, numbers_in]).encode())
 
     def argument_digest(self, name: str) -> str:
-        """A digest of one argument, wherever its numbers lie; "" for one that is not given."""
         if name not in self.tree:
             return ""
         data = [self.document.buffers[part["file"]].data for part in _in_files(self.tree[name])]
@@ -156,7 +155,6 @@ class Inputs:
                 yield from self._below(Place(join(place.path, step), node, index, depth))
 
     def attributes(self, name: str) -> Iterator[Place]:
-        """Yield the plain values among the attributes of an object."""
         node = self.tree.get(name)
         if isinstance(node, dict) and node.get("$") == "object":
             for key, value in node["state"].items():
@@ -177,12 +175,10 @@ class Inputs:
 
 
 def shared(node: Any) -> list[dict[str, Any]]:
-    """Return the parts of a tree that have an id, and the references to them."""
     return [part for _, part in walk(node) if isinstance(part, dict) and "$" in part and "id" in part]
 
 
 def _in_files(node: Any) -> list[dict[str, Any]]:
-    """Return the parts of a tree whose numbers are in a buffer, in its order."""
     return [part for _, part in walk(node) if isinstance(part, dict) and "$" in part and "file" in part]
 
 
@@ -207,7 +203,6 @@ def _form(node: Any) -> str:
 
 
 def elements(node: Any) -> list[Any] | None:
-    """Return the JSON list of a list or tuple; None of anything else."""
     if isinstance(node, dict) and node.get("$") in ("list", "tuple"):
         node = node["v"]
     return node if isinstance(node, list) else None

@@ -42,7 +42,6 @@ class Profile:
         self._relations = [relation for pair in pairs if (relation := _relation(*pair, seen))]
 
     def allows(self, call: Inputs) -> bool:
-        """Tell whether nothing of a call lies outside what the recorded ones have."""
         own = facts(call)
         for name, number in own.items():
             least, most = self.limits(name)
@@ -54,7 +53,6 @@ class Profile:
         return True
 
     def linked(self, size: str) -> set[str]:
-        """Return the sizes that are equal to one in every recorded call, itself included."""
         equal = {size}
         for first, second, least, most in self._relations:
             if least == most == 0 and size in (first, second):
@@ -62,7 +60,6 @@ class Profile:
         return equal
 
     def limits(self, name: str) -> tuple[float, float]:
-        """Return the smallest and the largest number of a fact; of one that no call has, a range without any."""
         return self._limits.get(name, (1.0, 0.0))
 
 

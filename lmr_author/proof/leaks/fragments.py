@@ -59,19 +59,16 @@ class Fragment:
 
     @cached_property
     def statements(self) -> tuple[Statement, ...]:
-        """Its statements; for text, those lines that are some."""
         if self.definition is not None:
             return tuple(of_function(self.definition.function))
         return self.parsed if self.parsed is not None else tuple(loose_statements(self.text, self.line or 1))
 
     @property
     def name(self) -> str:
-        """The last part of the function's name; "" for what is no function."""
         return self.definition.name if self.definition else ""
 
     @property
     def owner(self) -> str:
-        """The class or function that the function is defined in; "" for none."""
         return f".{self.definition.qualname}".split(".")[-2] if self.definition else ""
 
     @cached_property
@@ -80,7 +77,6 @@ class Fragment:
 
     @cached_property
     def data(self) -> bytes:
-        """Its text as bytes, for a quick look."""
         return self.text.encode("utf-8", "replace")
 
 
@@ -187,7 +183,6 @@ def loose_statements(text: str, first_line: int = 1) -> list[Statement]:
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield (number from 0, text) of lines joined until their brackets are closed."""
     lines = [_MARKED.sub("", _PROMPT.sub("", line, 1), 1) for line in text.splitlines()[:MAX_LINES]]
     number = 0
     while number < len(lines):
@@ -238,5 +233,4 @@ def is_telling(line: str) -> bool:
 
 
 def is_comment(line: str) -> bool:
-    """Recognize a line that is nothing but a comment."""
     return line.lstrip().startswith("#")

@@ -70,7 +70,6 @@ class Leak:
 
     @property
     def location(self) -> str:
-        """The place in words: "in Old.forward", "in comments"."""
         if self.kind == "code":
             return f"in {self.where}" if self.where else "in the top-level code"
         named = {"comments": "in comments", "notebook": "in this notebook", "patch": "in this patch"}
@@ -79,7 +78,6 @@ class Leak:
 
     @cached_property
     def diff(self) -> str:
-        """A unified diff from the solution's source to the place, indented alike; "" where there is no text."""
         if self.solution is None or not self.excerpt:
             return ""
         excerpt = textwrap.dedent(self.excerpt)
@@ -120,7 +118,6 @@ def in_file(
 
 
 def _leaks_of(path: str, solution: Solution, pieces: Iterable[Fragment]) -> list[Leak]:
-    """Return the places for one solution: every function, and the best of the rest if none is surer."""
     leaks = []
     for piece in pieces:
         for block in _blocks(piece):
@@ -135,7 +132,6 @@ def _leaks_of(path: str, solution: Solution, pieces: Iterable[Fragment]) -> list
 
 
 def _blocks(piece: Fragment) -> Iterator[Fragment]:
-    """Cut a long text, most of which will be ruled out by its words, into overlapping blocks."""
     lines = piece.text.splitlines(keepends=True) if piece.kind == "text" else []
     if len(lines) <= 2 * BLOCK:
         yield piece
@@ -193,7 +189,6 @@ class _Threshold:
 
 
 def _reaches(reached: Sequence[float], levels: Iterable[_Threshold]) -> bool:
-    """Return True for a match that reaches all that any of some thresholds needs."""
     return any(all(map(ge, reached, level.needed)) for level in levels)
 
 
@@ -214,7 +209,6 @@ _LITTLE_LOOK_ALIKE = (_Threshold(0.0, exact=0.95, density=0.6, weight=LITTLE / 2
 
 
 def _judge(solution: Solution, piece: Fragment, match: StatementMatch) -> bool | None:
-    """Return True for the solution, False for a look-alike, None for neither."""
     is_little = solution.weight < LITTLE
     # A long text around a solution that is all there says nothing; around a little one it does.
     density = match.density if piece.kind == "code" or is_little else 1.0
@@ -255,7 +249,6 @@ def _relation(solution: Solution, piece: Fragment) -> str:
 
 
 def _excerpt(solution: Solution, piece: Fragment, match: StatementMatch, by_lines: bool) -> tuple[int, str]:
-    """Return (line of the file or 0, text) of the part of a fragment that holds the solution."""
     start = piece.line or 1
     lines = piece.text.splitlines()
     if piece.definition is not None and len(lines) <= 2 * solution.source.count("\n") + 10:

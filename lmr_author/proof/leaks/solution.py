@@ -62,7 +62,6 @@ class Solution:
 
     @property
     def owner(self) -> str:
-        """The class or function that it is defined in; "" for none."""
         return f".{self.qualname}".split(".")[-2]
 
     @property
@@ -142,7 +141,6 @@ def _words(names: set[str]) -> tuple[bytes, ...]:
 
 
 def _telling_lines(golden: Module, node: FunctionNode) -> set[str]:
-    """Return the lines of the body behind the docstring that compute something."""
     first = node.body[0]
     documented = ast.get_docstring(node, clean=False) is not None
     start = (first.end_lineno or first.lineno) + 1 if documented else first.lineno
@@ -188,7 +186,6 @@ class CompiledNames:
 
 
 def compiled_names(golden: Module, node: FunctionNode, goal: Module | None) -> CompiledNames:
-    """Return the names of a golden function; ``goal`` is the masked file, None when it is not masked."""
     every = _names(node) - {node.name.encode()}
     left = _names(goal.tree) if goal is not None else frozenset[bytes]()
     stems = {PurePosixPath(module.name).stem for module in (golden, goal) if module is not None}
@@ -198,7 +195,6 @@ def compiled_names(golden: Module, node: FunctionNode, goal: Module | None) -> C
 
 
 def _names(tree: ast.AST) -> frozenset[bytes]:
-    """Return the names, and the short texts, that a compiled file keeps of some code; annotations left out."""
     names: set[str] = set()
     stack: list[ast.AST] = [tree]
     while stack:

@@ -86,12 +86,10 @@ class Statement:
 
     @cached_property
     def bag(self) -> Counter[str]:
-        """Its tokens, each with how often it occurs."""
         return Counter(self.shape)
 
     @property
     def exact(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Equal for statements that are the same, names included."""
         return self.shape, self.names
 
 
@@ -118,7 +116,6 @@ def _statements(nodes: Iterable[ast.stmt], *, definitions: bool = True) -> Itera
 
 
 def _row(node: ast.stmt) -> Iterator[tuple[str, str]]:
-    """Yield the tokens of a statement without its blocks; none for what computes nothing."""
     word, parts = "", list[ast.AST | None]()
     match node:
         case ast.Expr(value=value) if not isinstance(value, ast.Constant) and not _is_log(value):
@@ -141,7 +138,6 @@ def _row(node: ast.stmt) -> Iterator[tuple[str, str]]:
 
 
 def _is_log(node: ast.expr) -> bool:
-    """Recognize ``print(…)``, ``logger.info(…)``, ``warnings.warn(…)``."""
     match node:
         case ast.Call(func=ast.Name(id="print")):
             return True
@@ -151,7 +147,6 @@ def _is_log(node: ast.expr) -> bool:
 
 
 def _stores(targets: list[ast.expr], value: ast.expr) -> bool:
-    """Recognize an assignment that only keeps an argument: ``self.size = size``."""
     match targets:
         case [ast.Attribute(value=ast.Name(id=owner), attr=name)] if owner in _SELF:
             return isinstance(value, ast.Name) and value.id.strip("_") == name.strip("_")
@@ -312,7 +307,6 @@ def _renaming(pairs: Sequence[_Pair]) -> dict[str, str]:
 
 
 def _common_weight(statement: Statement, other: Statement, renamed: dict[str, str]) -> float:
-    """Return the weight of the tokens that two statements share; variables count where renamed consistently."""
     if statement.exact == other.exact:
         return statement.weight
     shared = statement.bag & other.bag
@@ -323,7 +317,6 @@ def _common_weight(statement: Statement, other: Statement, renamed: dict[str, st
 
 
 def _densest_lines(pairs: Sequence[_Pair]) -> tuple[int, int]:
-    """Return first and last line of the counterparts, without the few that stand apart."""
     weights: dict[int, float] = defaultdict(float)
     for statement, other in pairs:
         weights[other.line] += statement.weight

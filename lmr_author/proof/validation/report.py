@@ -64,7 +64,6 @@ class TaskReport:
 
     @property
     def clean(self) -> bool:
-        """Return True if there is neither an error nor a warning."""
         return all(finding.severity is Severity.NOTE for finding in self.findings)
 
     def to_json(self) -> dict[str, Any]:
@@ -83,8 +82,6 @@ class TaskReport:
 
 @dataclass(frozen=True)
 class Report:
-    """The findings of several tasks."""
-
     tasks: tuple[TaskReport, ...]
 
     @property
@@ -93,7 +90,6 @@ class Report:
 
     @property
     def clean(self) -> bool:
-        """Return True if no task has an error or a warning."""
         return all(task.clean for task in self.tasks)
 
     def at_least(self, severity: Severity) -> Report:
@@ -113,7 +109,6 @@ class Report:
         return dict(sorted(counts.items()))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the report as ``validate --format json`` prints it (``schemas/validation.schema.json``)."""
         return {
             "format": FORMAT,
             "tool": __version__,
@@ -162,7 +157,6 @@ def accept_findings(
 
 
 def _named(findings: Sequence[Finding], name: str) -> list[Finding]:
-    """Return the findings that ``CODE`` or ``CODE:PATH`` names. Raises UsageError where it names none, or several."""
     code, _, path = name.partition(":")
     code, path = code.strip().upper(), path.strip().removeprefix("./")
     same = [finding for finding in findings if finding.code == code]
@@ -223,8 +217,6 @@ _LINES = re.compile(r"^L(\d+)(?:-L(\d+))?$")
 
 @dataclass(frozen=True)
 class Position:
-    """Lines of a file, from 1, and their text without their ends."""
-
     first: int
     last: int
     lines: tuple[str, ...]
@@ -238,7 +230,6 @@ class Places:
 
     @property
     def several(self) -> bool:
-        """Tell a task with several implementations: findings name theirs."""
         return len(self._contents.implementations) > 1
 
     def of(self, finding: Finding) -> Position | None:

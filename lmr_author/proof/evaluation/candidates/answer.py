@@ -55,7 +55,6 @@ def read(text: str, goal: Module, targets: tuple[Definition, ...], *, is_file: b
 
 
 def _without_code(walk: Walk, text: str) -> str:
-    """Return what was seen in a reply without code."""
     if walk.thought:
         return "the answer has no code: its thoughts do not end"
     seen = f", but {', '.join(list(walk.seen)[:3])}" if walk.seen else ""
@@ -77,7 +76,6 @@ def _final(text: str) -> str:
 
 
 def _fold(parts: Sequence[Part], goal: Module, targets: Sequence[Definition]) -> Reply:
-    """Apply the edits among the parts of a reply."""
     blocks: list[Block] = []
     unread: list[Unread] = []
     elsewhere: dict[str, None] = {}
@@ -147,7 +145,6 @@ def _edited(
 
 
 def _nearest(places: list[int], text: str, targets: Sequence[Definition]) -> list[int]:
-    """Return of several places in a text those within a target, if there are any."""
     if len(places) < 2 or not (module := parsed_module(text)):
         return places
     pairs = filter(None, map(Reply((Block.of(module),)).function, targets))

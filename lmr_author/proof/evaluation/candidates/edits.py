@@ -61,7 +61,6 @@ def read_search(lines: Sequence[str], number: int, path: str) -> tuple[Edit, int
 
 
 def read_command(lines: Sequence[str], number: int) -> tuple[Edit, int] | None:
-    """Read a command of the shell that writes a file, or changes it; return it and the line behind it."""
     line = lines[number]
     if found := _HERE.fullmatch(line):
         end = next((end for end in range(number + 1, len(lines)) if lines[end] == found["mark"]), 0)
@@ -79,13 +78,11 @@ def read_command(lines: Sequence[str], number: int) -> tuple[Edit, int] | None:
 
 
 def path_in(line: str) -> str:
-    """Return the path that a line is, with marks around it; "" for other lines."""
     heading = _HEADING.fullmatch(line) if len(line) <= _MOST_OF_PATH else None
     return heading["path"] if heading else ""
 
 
 def read_path(lines: Sequence[str], number: int) -> tuple[str, int] | None:
-    """Read the header of a file in a diff that begins at a line; return its path and the line behind it."""
     if lines[number].startswith("--- ") and lines[number + 1 : number + 2]:
         number += 1
     match = _FILE.match(lines[number])
@@ -93,7 +90,6 @@ def read_path(lines: Sequence[str], number: int) -> tuple[str, int] | None:
 
 
 def read_hunk(lines: Sequence[str], number: int, path: str) -> tuple[Edit, int] | None:
-    """Read a hunk that begins at a line, with or without ``@@``; return it and the line behind it."""
     begin = end = number + lines[number].startswith("@@")
     while end < len(lines) and lines[end][:1] in ("", " ", "+", "-", "\\"):
         if lines[end].startswith("--- ") and read_path(lines, end):
@@ -107,7 +103,6 @@ def read_hunk(lines: Sequence[str], number: int, path: str) -> tuple[Edit, int] 
 
 
 def find_places(edit: Edit, lines: Sequence[str]) -> list[int]:
-    """Return where an edit fits into a text, perhaps with another indentation."""
     if edit.line is not None:
         return [edit.line] if edit.line <= len(lines) else []
     return _starts(lines, edit.search, str.rstrip) or _starts(lines, edit.search, str.strip)

@@ -134,7 +134,6 @@ def of_call(name: str, given: Any) -> Iterator[Content]:
 
 
 def _of_shell(name: str, command: str) -> Iterator[Content]:
-    """Yield what a command of the shell writes; what it changes in other ways cannot be read."""
     yield Call(name)
     if _READ_AS_TEXT.search(command):
         yield Text(command)

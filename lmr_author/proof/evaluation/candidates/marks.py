@@ -22,7 +22,6 @@ _ENTITY = re.compile(r"&(?P<name>lt|gt|amp|quot|apos|nbsp|#\d{2,4}|#x[0-9a-fA-F]
 
 
 def unmarked(lines: Sequence[str], number: int) -> list[str]:
-    """Return the lines from one on that have marks of one kind, without them; none where it has no mark."""
     for mark, reader in ((_QUOTED, _quoted), (_PROMPT, _prompted), (_NUMBERED, _numbered)):
         if mark.match(lines[number]):
             return list(reader(lines, number))
@@ -41,7 +40,6 @@ def _quoted(lines: Sequence[str], number: int) -> Iterator[str]:
 
 
 def _prompted(lines: Sequence[str], number: int) -> Iterator[str]:
-    """Yield the lines of one input; what it prints, and the next input, are no part of it."""
     for position in range(number, len(lines)):
         if not (mark := (_PROMPT if position == number else _CONTINUED).match(lines[position])):
             return
@@ -49,7 +47,6 @@ def _prompted(lines: Sequence[str], number: int) -> Iterator[str]:
 
 
 def _numbered(lines: Sequence[str], number: int) -> Iterator[str]:
-    """Yield the lines that are numbered one after the other, in one way."""
     before, run = None, list[str]()
     for position in range(number, len(lines)):
         line = lines[position]

@@ -50,7 +50,6 @@ def require_last(reply: Reply, block: Block, function: FunctionNode, name: str) 
 
 
 def _changed_line(later: Block, block: Block, function: FunctionNode, name: str) -> str:
-    """Return a line of a part of a function that a version of it does not have; "" for other code, as its usage."""
     nodes = list(own_nodes(later.statements))
     used = {node.id for node in nodes if isinstance(node, ast.Name)}
     if name in used or any(isinstance(node, FunctionNode | ast.ClassDef) for node in nodes):
@@ -86,7 +85,6 @@ def require_same_header(target: Definition, own: Definition) -> None:
 
 
 def added_parameters(target: Definition, own: Definition) -> dict[str, ast.expr | None]:
-    """Return the parameters that an answer adds to the task's, which no call gives, with their values there."""
     theirs = own.function.args
     values: dict[str, ast.expr | None] = dict.fromkeys(node.arg for node in each(theirs, ast.arg))
     values |= _defaults(theirs)
@@ -111,7 +109,6 @@ def _names(arguments: ast.arguments) -> set[str]:
 
 
 def _defaults(arguments: ast.arguments) -> dict[str, ast.expr]:
-    """Return the defaults of parameters by their names."""
     return {parameter.arg: value for parameter, value in parameters(arguments) if value}
 
 
@@ -140,7 +137,6 @@ def require_not_bound_again(
 
 
 def _plain(statements: Iterable[ast.stmt]) -> list[ast.stmt]:
-    """Return statements without those under conditions, with those in classes and functions."""
     result = []
     for statement in flat(statements):
         result.append(statement)
@@ -150,7 +146,6 @@ def _plain(statements: Iterable[ast.stmt]) -> list[ast.stmt]:
 
 
 def _scoped(block: Block) -> Iterator[tuple[str, ast.stmt]]:
-    """Yield the statements of a block that run when it is imported, with the name of the class around them."""
     for statement in block.statements:
         yield "", statement
         if isinstance(statement, ast.ClassDef):
@@ -160,7 +155,6 @@ def _scoped(block: Block) -> Iterator[tuple[str, ast.stmt]]:
 
 
 def _binds(statement: ast.stmt, target: Definition, owner: str, *, is_scope: bool) -> bool:
-    """Return whether a statement gives a target's name another value, other than by a function."""
     if isinstance(statement, FunctionNode):
         return False
     nodes = list(own_nodes([statement]))

@@ -43,7 +43,6 @@ class Key:
 
     @classmethod
     def of(cls, answer: object) -> Key:
-        """Return the identity of an object that has these attributes."""
         return cls(**{each.name: getattr(answer, each.name) for each in fields(cls)})
 
 
@@ -104,7 +103,6 @@ class Given:
 
     @property
     def answered(self) -> list[Prediction]:
-        """Those with an answer: all but those that a provider's or a client's failure prevented."""
         return [prediction for prediction in self.items if not prediction.error]
 
 
@@ -153,7 +151,6 @@ def read(path: Path, tasks: Mapping[str, TaskInfo]) -> Given:
 
 
 def _find_task(text: str, tasks: Mapping[str, TaskInfo]) -> str | None:
-    """Return the task of a name, a folder's or a number. Raises LmrError when it may be one of several tasks."""
     if text in tasks:
         return text
     matches = []
@@ -167,7 +164,6 @@ def _find_task(text: str, tasks: Mapping[str, TaskInfo]) -> str | None:
 
 
 def _numbered(predictions: Iterable[Prediction]) -> Iterator[Prediction]:
-    """Yield predictions with the number of their sample: the one given, or the next free one."""
     taken: set[Key] = set()
     for prediction in predictions:
         numbers = itertools.count(1)
@@ -227,7 +223,6 @@ class _Line(msgspec.Struct):
 
 
 def _prediction(data: Any, where: str, run: str) -> Prediction:
-    """Convert a line; ``run`` is that of a line that names none."""
     try:
         line = msgspec.convert(data, _Line)
     except ValueError as error:  # msgspec's errors are ValueErrors
@@ -246,7 +241,6 @@ def _prediction(data: Any, where: str, run: str) -> Prediction:
 
 
 def _from_folder(root: Path, tasks: Mapping[str, TaskInfo]) -> Iterator[Prediction]:
-    """Yield the answers of logs and of the task folders below a folder; the folders above a task name the model."""
     # A log and its retry hold the same samples: what failed in one may have an answer in the other.
     logged = dict[Key, Prediction]()
     for path in logs.find(root):
@@ -281,7 +275,6 @@ def _from_folder(root: Path, tasks: Mapping[str, TaskInfo]) -> Iterator[Predicti
 
 
 def _goal_text(repository: Path, goal_file: str) -> str:
-    """Return the goal file that an agent left; "" without one, or for one that is no source."""
     if not files.is_file_inside(repository, goal_file):
         return ""
     path = files.inside(repository, goal_file)

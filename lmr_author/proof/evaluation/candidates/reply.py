@@ -41,12 +41,10 @@ class Block:
 
     @property
     def names(self) -> set[str]:
-        """The names of variables in it."""
         return {node.id for node in each(self.module.tree, ast.Name)}
 
     @property
     def functions(self) -> list[Definition]:
-        """The functions at any depth, without overloads."""
         functions = (definition for definition in self.module.definitions if definition.kind == "function")
         return [function for function in functions if not function.is_overload]
 

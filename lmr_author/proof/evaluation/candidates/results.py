@@ -77,7 +77,6 @@ class CandidateResult(Record):
     def unjudged(
         cls, prediction: Prediction, category: str, reason: str = "", error: str = ""
     ) -> CandidateResult:
-        """Return the result of a prediction without a verdict."""
         return cls(
             **asdict(prediction.key),
             category=category,
@@ -92,7 +91,6 @@ class CandidateResult(Record):
 
     @property
     def who(self) -> str:
-        """The model, with agent, setting and input where they are known."""
         more = ", ".join(text for text in (self.agent, self.setting, self.input) if text)
         return f"{self.model} ({more})" if more else self.model
 
@@ -114,7 +112,6 @@ class Store:
             os.fsync(file.fileno())
 
     def is_judged(self, key: Key, digest: str) -> bool:
-        """Return true if this very candidate was judged before."""
         earlier = self.results.get(key)
         return earlier is not None and earlier.digest == digest and earlier.outcome is not Outcome.UNJUDGED
 
@@ -166,7 +163,6 @@ class JsonLines:
         self.cut = 0
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
-        """Yield each line. Raises LmrError for one that is not JSON."""
         with self._path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 if not line.strip():
@@ -239,7 +235,6 @@ def _rounded(rate: Row | PassRate) -> dict[str, float]:
 
 
 def summary(results: Iterable[CandidateResult]) -> list[Row]:
-    """Return a row for each model and category, and one for all of a model's."""
     groups: dict[tuple[str, str], list[CandidateResult]] = {}
     for result in results:
         for category in (ALL, result.category or "(no category)"):

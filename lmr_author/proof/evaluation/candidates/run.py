@@ -65,12 +65,10 @@ class ScoredPredictions:
 
     @property
     def rows(self) -> list[Row]:
-        """By model and category."""
         return summary(self.results)
 
     @property
     def complete(self) -> bool:
-        """True if every candidate for a task that is here has a verdict."""
         judged = all(result.outcome is not Outcome.UNJUDGED for result in self.results)
         return judged and not self.broken
 
@@ -141,7 +139,6 @@ def score(
 def _scorers(
     tasks: Sequence[Task], options: CandidateOptions, say: Progress
 ) -> tuple[dict[str, TaskScorer], dict[str, LmrError]]:
-    """Return the tasks that can be read, by name, and the errors of the others. Raises LmrError: none can."""
     scorers: dict[str, TaskScorer] = {}
     broken: dict[str, LmrError] = {}
     for name, task in by_name(tasks, "results").items():
@@ -211,7 +208,6 @@ def retried(
 
 
 def _on_cluster(jobs: Iterable[Job], options: CandidateOptions) -> Iterator[CandidateResult]:
-    """Yield results as they come from the workers of a cluster, which see the tasks' folders."""
     scorers: dict[str, TaskScorer] = {}
     work: list[_Shipped] = []
     for scorer, prediction, digest in jobs:

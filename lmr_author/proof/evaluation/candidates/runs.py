@@ -37,7 +37,6 @@ _CLASS = re.compile(r"\b\w*(?:Error|Exception|Timeout)\b")
 
 
 def is_json(path: Path) -> bool:
-    """Return true for a file that is JSON as a whole."""
     return path.name.endswith((".json", *_ENDINGS))
 
 
@@ -54,7 +53,6 @@ def find(folder: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def entries(path: Path, data: Any) -> Iterator[tuple[str, Any]]:
-    """Yield each answer of a file of JSON with its place."""
     if isinstance(data, list):
         for number, entry in enumerate(data, 1):
             yield f"{path.name}, entry {number}", entry
@@ -89,7 +87,6 @@ def of_line(data: Any) -> Any:
 
 
 def _of_trajectory(path: Path, data: Any) -> Answer:
-    """Return the answer of a trajectory, with the name and the model of the prediction beside it, if there is one."""
     info = _member(data, "info")
     if not isinstance(info, dict):
         raise LmrError(f"{path}: not a trajectory", "name the .traj or .traj.json of a run")
@@ -103,7 +100,6 @@ def _of_trajectory(path: Path, data: Any) -> Answer:
 
 
 def _model_of_replay(data: Any) -> Any:
-    """Return the model in the configuration that SWE-agent keeps, as a text, in a trajectory."""
     try:
         return _member(
             _member(_member(json_data(_member(data, "replay_config") or "null"), "agent"), "model"), "name"
@@ -122,7 +118,6 @@ def _beside(place: Path, status: str) -> Answer:
 
 
 def _ended(info: Answer) -> Answer:
-    """Return agent, patch and failure of a run."""
     status = str(info.get("exit_status") or "NoExitStatus")
     agent = "mini-SWE-agent" if "mini_version" in info else "SWE-agent"
     patch = {"model_patch": info.get("submission")}
@@ -141,7 +136,6 @@ def _is_own(status: str) -> bool:
 
 
 def _statuses(folder: Path) -> dict[str, str]:
-    """Return how the runs of a folder ended that left no trajectory: instance → status."""
     found: dict[str, str] = {}
     for path in sorted(folder.glob("*exit_statuses*.yaml")):
         foreign.require_regular(path, MOST_BYTES)

@@ -71,7 +71,6 @@ class CandidateOptions:
 
     @property
     def that_matter(self) -> dict[str, Any]:
-        """The options that a result depends on."""
         return {
             "seconds": self.seconds,
             "memory_mb": self.memory_mb,
@@ -81,7 +80,6 @@ class CandidateOptions:
         }
 
     def limits(self, cases: Sequence[Case] = ()) -> Limits:
-        """Return the limits of a run of some recorded cases; without any, of a test script."""
         return Limits(
             seconds=self.start_seconds + self.seconds * (len(cases) or 1),
             memory_mb=self.memory_mb,
@@ -293,7 +291,6 @@ class TaskScorer:
         return replace(unjudged, environment=self.environment)
 
     def close(self) -> None:
-        """Remove the sandbox and every tree."""
         with self._lock:
             self._stack.close()
 
@@ -350,7 +347,6 @@ class TaskScorer:
 
 @cache
 def _probe_digest() -> str:
-    """Return the SHA-256 of the probe, which replays and compares."""
     folder = resources.probe_folder()
     digests = [files.sha256_file(path) for path in files.walk(folder) if path.suffix == ".py"]
     return files.sha256_bytes("\n".join(digests).encode())

@@ -90,13 +90,11 @@ class Walk:
         self.parts += parts
 
     def _flush(self) -> None:
-        """Make a block of the code between other text."""
         block, self._run = self._parsed("\n".join(self._run)) if self._run else None, []
         if block:
             self.parts.append(replace(block, is_whole=False))
 
     def _whole(self, text: str) -> list[Part]:
-        """Read text that is JSON or Python, also with marks before its lines; return nothing for any other."""
         parts = self._json(text.strip())
         if parts is not None:
             return parts
@@ -108,7 +106,6 @@ class Walk:
         return [block] if block else []
 
     def _json(self, text: str) -> list[Part] | None:
-        """Read text that is JSON to its end; return None for any other."""
         if text[:1] not in ("{", "[", '"'):
             return None
         self._left -= max(len(text), _LEAST_PARSED)
@@ -119,14 +116,12 @@ class Walk:
         return self._unwrapped(data) if end == len(text) else None
 
     def _unwrapped(self, data: Any) -> list[Part]:
-        """Read what is in JSON."""
         try:
             return self._read(envelopes.contents(data))
         except RecursionError as error:
             raise Invalid("the answer's JSON is too deeply nested") from error
 
     def _read(self, contents: Iterable[Content]) -> list[Part]:
-        """Read what an envelope holds, each text as a reply of its own."""
         parts: list[Part] = []
         for content in contents:
             match content:
@@ -148,7 +143,6 @@ class Walk:
         return walk.parts
 
     def _fence(self) -> bool:
-        """Take a fence with Python; the lines of another one are read like any text, up to its end."""
         opening = _OPENING.fullmatch(self._lines[self._number])
         if opening is None or _TAG.search(opening["before"]) or self._fences > _MAX_FENCES:
             return False
@@ -184,7 +178,6 @@ class Walk:
         return True
 
     def _take(self, content: str, parts: list[Part]) -> None:
-        """Add what a fence is, with the path above it, in its label, or in its first comment."""
         first = content.lstrip().partition("\n")[0]
         path, self._path = self._path or (edits.path_in(first) if first.startswith("#") else ""), ""
         self._flush()
@@ -255,7 +248,6 @@ class Walk:
         return edits.read_command(self._lines, number)
 
     def _unmark(self) -> bool:
-        """Take the marks from lines with code, to be read again."""
         if self._number < self._unmarked_to:
             return False
         run = marks.unmarked(self._lines, self._number)
@@ -266,7 +258,6 @@ class Walk:
         return True
 
     def _envelope(self) -> bool:
-        """Take JSON between other text, and the call of a tool in tags; leave out the tags around an answer."""
         if self.thought or self._left < 0:
             return False
         line = self._lines[self._number]
@@ -305,7 +296,6 @@ class Walk:
         return True
 
     def _code(self) -> bool:
-        """Take a definition, import or assignment that stands between other text."""
         lines, number = self._lines, self._number
         begin = lines[number]
         if self.thought or not _BEGINS.match(begin):
@@ -329,7 +319,6 @@ class Walk:
         return True
 
     def _words(self) -> bool:
-        """Skip words; tags around thoughts among them drop what stands between."""
         line = self._lines[self._number]
         if not self.thought and _LINE_IN_WORDS.search(line):
             for span in re.findall(r"`([^`]+)`", line):
@@ -384,7 +373,6 @@ class Walk:
 
 
 def _of_file(parts: Iterable[Part], path: str) -> list[Part]:
-    """Return parts with the path of the file that they are; one that has a path keeps it."""
     return [
         replace(part, path=path) if isinstance(part, Block) and path and not part.path else part
         for part in parts
@@ -396,5 +384,4 @@ def _returns(text: str) -> bool:
 
 
 def _is_below(line: str, begin: str) -> bool:
-    """Return True for a line that is empty, or indented deeper than another one."""
     return not line.strip() or len(line) - len(line.lstrip()) > len(begin) - len(begin.lstrip())
