@@ -7,7 +7,6 @@ from functools import cache
 
 from lmr_author.core.errors import UsageError
 from lmr_author.proof.checks import (
-    assertions,
     docker,
     goal_files,
     hygiene,
@@ -18,7 +17,7 @@ from lmr_author.proof.checks import (
     metadata,
     paper,
     paper_text,
-    unit_test_files,
+    unit_tests,
 )
 from lmr_author.proof.checks.base import Check
 
@@ -30,8 +29,7 @@ _MODULES = (
     goal_files,
     masks,
     leaks,
-    assertions,
-    unit_test_files,
+    unit_tests,
     instruction,
     hygiene,
     ledger,
