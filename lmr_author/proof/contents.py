@@ -60,10 +60,7 @@ class FileEntry(NamedTuple):
         relative: path in the task folder, with ``/``; undecodable bytes as surrogates.
         kind: ``"file"``, ``"folder"``, ``"link"`` or ``"special"`` (FIFO, socket, device); ``"closed"``, beside
             its ``"folder"``, for a folder that cannot be listed.
-        size: in bytes; 0 for anything but a file.
-        name: last part of the path.
         folder: the folder it is in; "" for the task folder itself.
-        suffix: file ending with its dot, lower case; "" when there is none.
     """
 
     relative: str

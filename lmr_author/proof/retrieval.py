@@ -33,28 +33,21 @@ class Use:
     Attributes:
         text: as written.
         line: in the file.
-        is_in_body: not in the signature.
         imported: its meaning, as in ``torch.nn.functional.relu``; "" for what is not imported.
-        is_outer: the file, or a function around this one, binds it.
         is_unknown: nothing in the file binds it, and it is no builtin.
     """
 
     text: str
     line: int
-    is_in_body: bool
     imported: str
-    is_outer: bool
     is_unknown: bool
 
 
 def uses(module: code.Module, definition: code.Definition) -> list[Use]:
     """Return the names in a function's signature and body; decorators are no part of what has to be implemented."""
     function = definition.function
-    signature: list[ast.AST] = [function.args]
-    if function.returns is not None:
-        signature.append(function.returns)
-    inside = [node for part in (function.args, *function.body) for node in ast.walk(part)]
-    own = code.bindings(inside)
+    parts: list[ast.AST] = [function.args, *function.body]
+    own = code.bindings(node for part in parts for node in ast.walk(part))
     if not definition.class_name:
         own.setdefault(definition.name, [function])  # a function that calls itself needs nobody else
     around = code.bindings(own_nodes(module.tree))
@@ -62,16 +55,13 @@ def uses(module: code.Module, definition: code.Definition) -> list[Use]:
         if outer.kind == "function" and definition.qualname.startswith(f"{outer.qualname}."):
             around |= code.bindings([*ast.walk(outer.function.args), *own_nodes(outer.function)])
     result = []
-    for parts, is_in_body in ((signature, False), (function.body, True)):
-        for node in _dotted_names(parts):
-            text = ast.unparse(node)
-            root, _, rest = text.partition(".")
-            bound = own.get(root) or around.get(root) or []
-            origin = _origin(bound, root)
-            imported = f"{origin}.{rest}" if origin and rest else origin
-            is_outer = bool(bound) and root not in own and not imported
-            is_unknown = not bound and not hasattr(builtins, root)
-            result.append(Use(text, node.lineno, is_in_body, imported, is_outer, is_unknown))
+    for node in _dotted_names([*parts, *filter(None, [function.returns])]):
+        text = ast.unparse(node)
+        root, _, rest = text.partition(".")
+        bound = own.get(root) or around.get(root) or []
+        origin = _origin(bound, root)
+        imported = f"{origin}.{rest}" if origin and rest else origin
+        result.append(Use(text, node.lineno, imported, not bound and not hasattr(builtins, root)))
     return result
 
 
@@ -137,7 +127,6 @@ def propose(
     """Return the repository's files that define what a function uses, those with most reasons first.
 
     Args:
-        repository: the task's repository.
         module, definition: the function, not masked; its own file and ``unit_test/`` are never proposed.
         goal_file: its path in the repository, where the module is a golden.
     """

@@ -46,12 +46,7 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Dockerfile:
-    """A parsed Dockerfile.
-
-    Attributes:
-        comments: (line, text) of every comment.
-        arguments: defaults of ARG and values of ENV, expanded.
-    """
+    """A parsed Dockerfile."""
 
     instructions: tuple[Instruction, ...]
     comments: tuple[tuple[int, str], ...] = ()

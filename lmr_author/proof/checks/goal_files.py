@@ -44,12 +44,7 @@ def goal_has_target(task: TaskContents, target: Implementation) -> Iterator[Prob
 def wrong_path(
     task: TaskContents, target: Implementation, key: str, root: Path | None, hint: str
 ) -> Iterator[Problem]:
-    """Yield a problem for a path of info.json that does not exist or is misspelt.
-
-    Args:
-        root: the folder that it is relative to.
-        hint: what to do where it does not exist.
-    """
+    """Yield a problem for a path of info.json that does not exist or is misspelt."""
     path, named = str(getattr(target, key)), task.written(target, key)
     if root is None or leaves(task, root, path):
         return  # LMR103, LMR010
@@ -287,7 +282,6 @@ class ParseProblem(NamedTuple):
     """Why a file does not parse as Python 3.
 
     Attributes:
-        line: of the cause; 0 when it is about no line.
         too_deep: it may be Python, but is nested more deeply than is read.
     """
 

@@ -29,7 +29,6 @@ class JudgedEntry:
     """An entry of the ledger beside the task as it is; its page is the one of the quotation now.
 
     Attributes:
-        number: its position, from 0.
         flaws: what does not hold; a false quotation has page 0.
     """
 

@@ -239,11 +239,7 @@ def target_named(task: TaskContents, target: Implementation) -> Iterator[Problem
 
 
 def _ambiguity(module: Module, name: str, class_name: str, goal_function: str) -> tuple[str, str]:
-    """Return (message, hint) for a name that does not mean exactly one function, or is spelt otherwise.
-
-    Args:
-        class_name, goal_function: as info.json has them.
-    """
+    """Return (message, hint) for a name that does not mean exactly one function, or is spelt otherwise."""
     definitions = candidates(module, name, class_name.strip())
     if not definitions:
         return "", ""  # LMR301 and LMR302 report that it is absent

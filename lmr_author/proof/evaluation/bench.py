@@ -30,9 +30,7 @@ class Bench:
     """Everything the judges need of one implementation. Use as a context manager; it owns temporary trees.
 
     Attributes:
-        seconds: time limit of one case.
         mutants: the most mutants to try; 0 for none.
-        progress: called with the current step.
         qualnames: the masked functions; several when a class is masked.
     """
 

@@ -64,9 +64,6 @@ class EvaluateOptions:
     """Options of ``evaluate``.
 
     Attributes:
-        where: the sandbox.
-        repeats: number of golden runs.
-        seconds: time limit of one case.
         mutants: the most mutants to try of each implementation.
     """
 
@@ -81,7 +78,6 @@ class EvaluationRun:
     """One finished run of the gates.
 
     Attributes:
-        record: the evaluation, stored if it counts.
         counts: the sandbox whose evaluation of this state still counts, in words; "" if this one does.
         lost: start and sandbox of the sound evaluation of this state that this failing one replaced; or "".
         powerless: implementation → how its hand-written test passes without the solution.
@@ -105,12 +101,6 @@ class EvaluationRun:
 @changes_task
 def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: OnGate) -> EvaluationRun:
     """Run every gate of a task and write ``authoring/evaluation.json``.
-
-    Args:
-        task: the task folder.
-        options: see :class:`EvaluateOptions`.
-        progress: called with the current step.
-        on_gate: called with each gate's result as soon as it is known.
 
     Raises:
         SandboxError: the sandbox is not to be had (no engine, no interpreter).

@@ -67,10 +67,6 @@ def explore(
 ) -> Mapping[str, ExploredMutant]:
     """Return id of each mutant → what generated calls show of it. The gate's own sandbox runs them.
 
-    Args:
-        seconds: time limit of one call.
-        cost: what a call of the golden takes.
-
     Raises SandboxError: the sandbox failed.
     """
     bench = judge.bench
@@ -109,7 +105,6 @@ def calls_for_answers(judge: RecordingJudge, cost: float, work: Path) -> Recordi
     """Return a judge of generated calls that might be cases; None where a call is slow or large, or too few are sure.
 
     Args:
-        cost: seconds that a call of the golden takes.
         work: an empty folder of ours, which is laid out like ``unit_test/``.
 
     Raises SandboxError: the sandbox failed.

@@ -30,7 +30,6 @@ class Subject:
     """An implementation while its gates run.
 
     Attributes:
-        repeats: number of golden runs.
         golden: verdicts of the golden's runs; filled by golden-passes, read by those after it.
         masked: verdict of the deciding judge about the masked repository; filled by masked-fails.
     """

@@ -66,9 +66,7 @@ class RecordingJudge:
         A version whose time ran out is tried once more, as the machine may have been busy just then.
 
         Args:
-            sources: name → content of the goal file.
             seconds: time limit of one case, if it is not the bench's.
-            done: called with the number of versions judged so far.
 
         Raises Unproven when the golden fails beside them, so that their failures prove nothing.
         """
@@ -89,11 +87,6 @@ class RecordingJudge:
         """Replay a candidate, which is hostile code, in a sandbox run of its own, on the masked tree.
 
         Its outcomes are those of the version ``candidate``, up to the first case that is late or crashes.
-
-        Args:
-            source: the goal file with the answer in it.
-            line: of the target in it.
-            stop: polled while it runs; True ends it.
 
         Raises SandboxError: the sandbox failed. KeyboardInterrupt: it was ended by ``stop``.
         """

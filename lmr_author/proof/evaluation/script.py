@@ -46,14 +46,11 @@ class ScriptRun:
     """A finished run of a test script.
 
     Attributes:
-        exit_code: of the script.
         log: the content that it wrote to the logs under ``unit_test/``.
-        stdout, stderr: its output, the end of each.
         timed_out: killed at its time limit.
         out_of_memory: killed at its memory limit, where that can be told.
         stopped: killed because it filled the disk, or because the evaluation was ended.
         logs: all files in ``unit_test/logs/`` afterwards, including those that it did not write.
-        seconds: duration.
     """
 
     exit_code: int

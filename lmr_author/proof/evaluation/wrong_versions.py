@@ -79,9 +79,7 @@ def mutants_to_try(
     Accepted ones are among them: they are tried, too, and count among those made.
 
     Args:
-        functions: the masked functions in the golden file.
         paths: parts of the outcome that the cases compare; some are gradients.
-        most: how many at most.
     """
     differentiated = frozenset(re.findall(r"@gradients\['(\w+)'\]", "\n".join(paths)))
     made: list[Mutant] = []

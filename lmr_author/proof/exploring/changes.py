@@ -43,12 +43,7 @@ def change(call: Inputs, place: Place, seen: Seen, named: Sequence[Any], rng: ra
 
 
 def another(value: Any, others: Sequence[Any], named: Sequence[Any], rng: random.Random) -> Any:
-    """Return another number, truth or text; of what is none of them a copy, and for None anything plain.
-
-    Args:
-        others: values that recorded calls have there.
-        named: numbers and texts in the target's code.
-    """
+    """Return another number, truth or text; of what is none of them a copy, and for None anything plain."""
     alike: list[Any] = [other for other in others if type(other) is type(value)]
     match value:
         case None:

@@ -59,7 +59,6 @@ def generate(
     """Yield generated calls without end, or until nothing new is found; each once.
 
     Args:
-        calls: recorded ones, each with its name.
         function: the target in the golden: numbers and texts in its code, and its defaults, are worth a try.
         bold: those that lie outside what was seen, too.
     """

@@ -30,8 +30,6 @@ class Place:
     Attributes:
         path: as in code: ``lengths``, ``spans[*].start``; elements of a list share theirs, those of a record, as
             ``(words, [(name, value), …])``, do not.
-        holder: the JSON list or object in which it lies.
-        key: its key there.
         depth: 0 for an argument.
     """
 

@@ -45,7 +45,6 @@ class Fragment:
         kind: ``code``, ``comments``, ``notebook``, ``patch`` or ``text``.
         where: the function, or the cell of a notebook; "" for the top level or a whole text.
         line: its first line in the file; 0 when it has none (notebooks).
-        text: its source.
         definition: the function, when it is one of a Python file.
         parsed: its statements, when it was taken apart as Python already.
     """
@@ -81,12 +80,7 @@ class Fragment:
 
 
 def fragments(name: str, data: bytes) -> Iterator[Fragment]:
-    """Yield everything in a file that could be code.
-
-    Args:
-        name: the file's name; its ending says how to read it.
-        data: its bytes.
-    """
+    """Yield everything in a file that could be code."""
     suffix = files.suffix(name)
     if suffix == ".ipynb":
         yield from _notebook(data)
@@ -168,11 +162,7 @@ def _notebook(data: bytes) -> Iterator[Fragment]:
 
 
 def loose_statements(text: str, first_line: int = 1) -> list[Statement]:
-    """Return the lines of a text that are Python statements.
-
-    Args:
-        first_line: number of the text's first line in its file.
-    """
+    """Return the lines of a text that are Python statements."""
     statements = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

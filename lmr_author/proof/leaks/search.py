@@ -39,14 +39,12 @@ class Leak:
     Attributes:
         kind: ``code`` (a function or the top level of a Python file), ``comments``, ``notebook``, ``patch``,
             ``text``, ``compiled`` or ``history``.
-        path: the file (for a history the folder), relative to the repository.
         solution: the one that can be read there; None for a history.
         similarity: how much of it can be read, 0 to 1.
         sure: it is the solution; if not, it is a look-alike.
         generated: the file was made by running, building or editing.
         line: from 1; 0 when unknown.
         where: the function, or the cell of a notebook; "" for the top level or a text.
-        excerpt: the text of the place.
         nth: 2 for the second definition of that name in a Python file, and so on.
     """
 
@@ -99,8 +97,6 @@ def in_file(
     """Return every place in a file where a solution, or a look-alike, can be read.
 
     Args:
-        path: the file, relative to the repository, with ``/``.
-        data: its bytes.
         targets: names of functions of this file that are masked: these, and their docstrings, are left out.
     """
     leaks: list[Leak] = []
@@ -273,11 +269,7 @@ _BUILD = re.compile(r"(?:^|/)(?:build/(?:lib|bdist|temp)[^/]*|dist|[^/]+\.egg-in
 
 
 def is_generated(path: str) -> bool:
-    """Recognize a file that was made by running, building or editing, not written.
-
-    Args:
-        path: path in the repository, with ``/``.
-    """
+    """Recognize a file that was made by running, building or editing, not written."""
     pure = PurePosixPath(path)
     return (
         not GENERATED_FOLDERS.isdisjoint(pure.parts[:-1])

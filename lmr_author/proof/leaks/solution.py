@@ -44,7 +44,6 @@ class Solution:
         lines: its telling lines without blanks, comments left out.
         needed: names that a copy needs: functions, attributes, keywords.
         variables: names of its variables.
-        compiled: its names in a compiled file.
     """
 
     implementation: Implementation
@@ -96,9 +95,7 @@ def solution_of(
     """Return the golden function in comparable forms; None when it is too small to be recognized.
 
     Args:
-        golden, node: the golden file, and the function in it.
         masked: the masked function; None when it is not masked.
-        goal: the masked file; None when there is none.
     """
     statements = _removed(node, masked)
     if sum(statement.weight for statement in statements) < LEAST_WEIGHT:

@@ -73,7 +73,6 @@ class Statement:
     Attributes:
         shape: its tokens, variables blanked.
         names: the variables at the blanks, in order.
-        line: where it begins, from 1.
     """
 
     shape: tuple[str, ...]

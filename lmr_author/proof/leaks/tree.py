@@ -137,9 +137,7 @@ class FileLeak:
 
     Attributes:
         code: of the check that reports it.
-        path: relative to the repository.
         line: from 1; 0 when unknown.
-        implementation: whose solution it is; None for a history.
         places: the places in the file, the surest and likest first.
         form: what a history or a folder is, or the function that was compiled; "" for text.
     """

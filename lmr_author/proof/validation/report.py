@@ -32,7 +32,6 @@ class Property:
     """A property of a task and the reason why it holds or not.
 
     Attributes:
-        name: of the property.
         holds: None when checks that would prove it did not run.
         evidence: the checks that deny it, or "".
     """
@@ -47,9 +46,7 @@ class TaskReport:
     """The findings of one task, in the order of path, line and code.
 
     Attributes:
-        findings: those that count.
         accepted: those that the annotator accepted, each with the reason.
-        properties: the four properties of LMR-Bench's Table 1.
     """
 
     task: str
@@ -134,11 +131,8 @@ def accept_findings(
     """Store an acceptance of each named finding.
 
     Args:
-        tasks: the one task meant.
-        report: its findings.
         wanted: ``CODE``, when it was found in one file only, or ``CODE:PATH``, the path relative to the task
             or to its repository.
-        reason: why they are no problem.
 
     Raises:
         UsageError: several tasks, no reason, nothing named, or something not found, or in several files.
@@ -190,12 +184,7 @@ DOUBTED_BY = frozenset({"LMR206"})
 
 
 def judge(findings: Sequence[Finding], ran: Collection[str]) -> tuple[Property, ...]:
-    """Decide which properties hold.
-
-    Args:
-        findings: those that count.
-        ran: codes of the checks that ran.
-    """
+    """Decide which properties hold."""
     against = {finding.code for finding in findings if _denies(finding)}
     properties = []
     for name, codes in PROPERTIES.items():

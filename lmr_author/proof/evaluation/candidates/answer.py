@@ -35,7 +35,6 @@ def read(text: str, goal: Module, targets: tuple[Definition, ...], *, is_file: b
 
     Args:
         goal: the goal file as the model saw it, to apply edits to.
-        targets: the functions that are looked for.
         is_file: it is the goal file that an agent left, and no reply.
     """
     if len(text) > MAX_ANSWER:

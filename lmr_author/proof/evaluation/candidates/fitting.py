@@ -55,11 +55,9 @@ class FittedAnswer:
     """An answer in its place.
 
     Attributes:
-        data: the goal file.
         line: of the (first) target's ``def`` in it.
         form: of the answer: ``function``, also in a whole file, or ``body``.
         added: source of what was added for the target: helpers, constants and imports.
-        kept: their names.
         dropped: the answer's other changes, which were not applied.
         unchanged: the target is as masked.
     """
@@ -237,7 +235,6 @@ class _Extras:
 
     Attributes:
         added: scope ("" for the module, or the target's class) → source of what is added there, not indented.
-        names: names of what is added.
     """
 
     def __init__(self, reply: Reply, slot: Slot, block: Block, nodes: Sequence[FunctionNode]) -> None:

@@ -22,7 +22,6 @@ def keep(
     """Keep results in the tasks that they are for; return the number of these tasks.
 
     Args:
-        source: the file or folder of answers.
         contents: name of each task → digest of its content when judging began.
     """
     date = datetime.now(UTC).isoformat(timespec="seconds")

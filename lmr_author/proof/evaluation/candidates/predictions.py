@@ -53,12 +53,8 @@ class Prediction:
     Attributes:
         task: the task folder's name, or its number, as written there.
         index: the implementation; 0 for all of the task's.
-        model: name of the model.
-        where: place in the input, for messages.
         sample: number of the answer among those of one model to one implementation, from 1; 0 before it is known.
-        code: the answer as text: a reply, a patch of the repository, or the goal file that an agent left.
         agent, setting, input: how the model was asked, and with what, as in a log; "" when not given.
-        run: what run or file it is from.
         is_file: the code is the goal file that an agent left, and no reply.
         error, reason: name of the failure because of which there is no answer, and what it said; "" where there is one.
         kind, about: what it is meant to be, as ``misreading``, and what is special about it, for ``challenge``.
@@ -110,7 +106,6 @@ def read(path: Path, tasks: Mapping[str, TaskInfo]) -> Given:
     """Return all predictions of a file or folder.
 
     Args:
-        path: a JSONL (or JSON) file, a log, or a folder.
         tasks: task folder's name → its ``info.json``.
 
     Raises LmrError: no such file, a line that is no prediction, nothing for these tasks.

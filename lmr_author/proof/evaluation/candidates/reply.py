@@ -72,8 +72,6 @@ class Reply:
     """The blocks of a reply in their order, edits applied.
 
     Attributes:
-        unread: what cannot be read.
-        elsewhere: other files that it changes.
         seen: what else there is, in words.
     """
 

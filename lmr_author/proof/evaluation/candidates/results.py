@@ -196,11 +196,9 @@ class Row:
 
     Attributes:
         problems: implementations with a verdict.
-        judged: candidates with a verdict.
         unjudged: name of a failure → number of candidates that could not be judged because of it.
         differing: candidates that pass, and differ from the golden on a generated call.
         share: mean over problems of the share of samples that pass.
-        low, high: its 95 % interval.
         pass_at: k → pass@k, up to the judged samples that every problem has.
         most: judged samples of the problem that has most.
     """

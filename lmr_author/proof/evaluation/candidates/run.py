@@ -52,7 +52,6 @@ class ScoredPredictions:
     Attributes:
         results: one for each prediction, in their order, with those of an earlier run.
         resumed: the number that an earlier run had judged.
-        path: the file that holds them.
         broken: tasks whose candidates cannot be judged → why.
         elsewhere: names of tasks that are not here → their number of predictions.
     """
@@ -77,11 +76,6 @@ def score(
     tasks: Sequence[Task], source: Path, options: CandidateOptions, say: Progress, on_result: OnResult
 ) -> ScoredPredictions:
     """Judge every prediction for some tasks that was not judged before.
-
-    Args:
-        source: the file or folder of predictions.
-        say: called with the current step.
-        on_result: called with each result of this run as soon as it is known.
 
     Raises:
         SandboxError: there is no sandbox (no engine, no bubblewrap).

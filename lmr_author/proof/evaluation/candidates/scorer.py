@@ -51,9 +51,6 @@ class CandidateOptions:
     """Options of judging candidates.
 
     Attributes:
-        out: folder of ``results.jsonl``.
-        jobs: number of candidates judged side by side.
-        where: the sandbox.
         scheduler: address of a Dask scheduler, whose workers judge; "" for this machine.
         seconds: time limit of one case.
         memory_mb: of all processes (docker), of each (local).
@@ -91,7 +88,6 @@ class Scorer:
     """Judges the candidates of one implementation; usable from several threads.
 
     Args:
-        bench: of the implementation, with a prepared sandbox.
         others: other masked functions of the same goal file.
     """
 

@@ -52,7 +52,6 @@ class Walk:
     """Walks through a reply by its lines, and gives up when it has parsed too much.
 
     Attributes:
-        parts: what was found, without thoughts.
         thought: the tag of thoughts that do not end.
         seen: what else there is, in words: languages of fences, calls of tools.
     """

@@ -38,10 +38,7 @@ class Mutant:
 
     Attributes:
         id: eight hex digits made of its change; stable as long as the target's source is.
-        operator: name of its mutation operator.
-        line: its line in the golden's file.
         before, after: the lines that differ, of the golden and of the mutant.
-        data: the whole file.
         parameter: the parameter that it ignores; "" for other operators.
     """
 
@@ -65,8 +62,6 @@ def mutants(
     """Return wrong versions of a function, in the order of its lines; none where libcst cannot read it.
 
     Args:
-        golden: the file with the function unmasked.
-        target: the function.
         most: limit of their number; every operator and line keeps its share.
         differentiated: parameters whose gradients the test compares, for mutants that detach one.
     """
@@ -161,12 +156,7 @@ def _thinned(mutants: list[Mutant], most: int) -> list[Mutant]:
 
 
 def canonical_form(text: str, defaults: Defaults | None = None, off: Collection[str] = ()) -> str | None:
-    """Return the form of a function's source; None when it is no Python.
-
-    Args:
-        defaults: see :func:`defaults_of`.
-        off: see :func:`switched_off`.
-    """
+    """Return the form of a function's source; None when it is no Python."""
     try:
         function = parse(text)
         tree = _Canonical(defaults or {}, off, _aliases(function)).visit(function)

@@ -28,7 +28,6 @@ class Function:
     Attributes:
         node: the function as a libcst node; ``ast``: the same function of the file's syntax tree.
         start, end: where its source is in the file (characters).
-        parents: node → the node around it.
         differentiated: parameters whose gradients are compared.
     """
 
