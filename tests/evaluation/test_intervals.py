@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lmr_author.proof.evaluation.candidates.intervals import PassRate, pass_at, pass_rate, wilson
+from lmr_author.proof.evaluation.candidates.results import PassRate, pass_at, pass_rate, wilson
 
 
 def ends(rate: PassRate) -> tuple[float, float]:

@@ -21,7 +21,7 @@ from lmr_author.proof.checks.base import (
     similar_path,
     target_check,
 )
-from lmr_author.proof.checks.paper_text import paper_pages
+from lmr_author.proof.checks.paper import paper_pages
 from lmr_author.proof.contents import TaskContents, once
 from lmr_author.proof.retrieval import propose
 from lmr_author.proof.targets import definitions_of, leaves, pair, statements

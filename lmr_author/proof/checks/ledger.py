@@ -15,7 +15,7 @@ from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.ledger import TOLD, Flaw, Ledger, LedgerEntry, refuse
 from lmr_author.core.texts import listed
 from lmr_author.proof.checks.base import Problem, check
-from lmr_author.proof.checks.paper_text import paper_pages
+from lmr_author.proof.checks.paper import paper_pages
 from lmr_author.proof.contents import TaskContents, once, read_json
 from lmr_author.proof.targets import pair
 from lmr_author.runtime.probe.compare import CHOSEN

@@ -16,7 +16,6 @@ from lmr_author.proof.checks import (
     masks,
     metadata,
     paper,
-    paper_text,
     unit_tests,
 )
 from lmr_author.proof.checks.base import Check
@@ -24,7 +23,6 @@ from lmr_author.proof.checks.base import Check
 _MODULES = (
     metadata,
     paper,
-    paper_text,
     docker,
     goal_files,
     masks,

@@ -6,8 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from lmr_author.proof.exploring.inputs import Inputs, Place, elements, is_record, shared
-from lmr_author.proof.exploring.profile import size_of
+from lmr_author.proof.exploring.inputs import Inputs, Place, elements, is_record, shared, size_of
 
 FEWEST_WORDS = 2
 """A text with fewer words is a name, and no text."""
@@ -177,7 +176,7 @@ def resize(call: Inputs, sizes: set[str], before: int, after: int, rng: random.R
     """Give all parts that share a size another one: elements are dropped, or repeated.
 
     Args:
-        sizes: names of those sizes, as :func:`~lmr_author.proof.exploring.profile.size_of` gives them.
+        sizes: names of those sizes, as :func:`~lmr_author.proof.exploring.inputs.size_of` gives them.
         before, after: the size, and the new one.
     """
     kept = sorted(rng.sample(range(before), min(before, after)))

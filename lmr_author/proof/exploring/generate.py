@@ -11,8 +11,7 @@ from typing import Any
 
 from lmr_author.core import code
 from lmr_author.proof.exploring.changes import another, change, resize
-from lmr_author.proof.exploring.inputs import Inputs, Place, elements
-from lmr_author.proof.exploring.profile import Profile, size_of
+from lmr_author.proof.exploring.inputs import Inputs, Place, Profile, elements, size_of
 from lmr_author.runtime.probe.document import Document
 
 MOST_CALLS = 60

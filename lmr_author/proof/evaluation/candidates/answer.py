@@ -14,13 +14,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lmr_author.core.code import Definition, Module
-from lmr_author.proof.evaluation.candidates import edits
-from lmr_author.proof.evaluation.candidates.edits import Edit
 from lmr_author.proof.evaluation.candidates.reply import (
     Block,
+    Edit,
     Invalid,
     Reply,
     Unread,
+    apply_edit,
+    find_places,
+    is_of_file,
     parsed_block,
     parsed_module,
 )
@@ -80,13 +82,13 @@ def _fold(parts: Sequence[Part], goal: Module, targets: Sequence[Definition]) ->
     elsewhere: dict[str, None] = {}
     file = re.sub(r"\r\n?", "\n", goal.text)
     paths = [part.path for part in parts if isinstance(part, Block | Edit) and part.path]
-    is_named = any(edits.is_of_file(path, goal.name) for path in paths)
+    is_named = any(is_of_file(path, goal.name) for path in paths)
     for is_edit, group in itertools.groupby(parts, lambda part: isinstance(part, Edit)):
         if is_edit:
             own = []
             for edit in group:
                 assert isinstance(edit, Edit)
-                if edits.is_of_file(edit.path, goal.name):
+                if is_of_file(edit.path, goal.name):
                     own.append(edit)
                 else:
                     elsewhere[edit.path] = None
@@ -98,7 +100,7 @@ def _fold(parts: Sequence[Part], goal: Module, targets: Sequence[Definition]) ->
                 unread.append(replace(part, number=len(blocks)))
             elif isinstance(part, Block):
                 # A path that a model made up for its only file is no other file.
-                if is_named and not edits.is_of_file(part.path, goal.name):
+                if is_named and not is_of_file(part.path, goal.name):
                     elsewhere[part.path] = None
                 else:
                     blocks.append(part)
@@ -127,9 +129,9 @@ def _edited(
             continue
         for number, text in enumerate(texts):
             lines = text.split("\n")
-            places = _nearest(edits.find_places(edit, lines), text, targets)
+            places = _nearest(find_places(edit, lines), text, targets)
             if len(places) == 1:
-                texts[number] = "\n".join(edits.replace(edit, lines, places[0]))
+                texts[number] = "\n".join(apply_edit(edit, lines, places[0]))
                 break
             if places:
                 raise Invalid(f"an edit fits {len(places)} places: {_first(edit)!r}")

@@ -8,17 +8,24 @@ from dataclasses import replace
 from typing import Any
 
 from lmr_author.core.parsing import NotParsed, json_at
-from lmr_author.proof.evaluation.candidates import edits, envelopes, marks
-from lmr_author.proof.evaluation.candidates.edits import Edit
+from lmr_author.proof.evaluation.candidates import envelopes
 from lmr_author.proof.evaluation.candidates.envelopes import Call, Content, Text
 from lmr_author.proof.evaluation.candidates.reply import (
+    COMMAND,
+    PATH,
     WRAPPER,
     Block,
+    Edit,
     Invalid,
     Unread,
     as_python,
     is_data,
     parsed_module,
+    path_in,
+    read_command,
+    read_hunk,
+    read_path,
+    read_search,
 )
 
 _MAX_PARSED = 16 * 2**20
@@ -100,7 +107,7 @@ class Walk:
         if block := self._parsed(text):
             return [block]
         lines = text.strip("\n").split("\n")
-        run = marks.unmarked(lines, 0)
+        run = envelopes.unmarked(lines, 0)
         block = self._parsed("\n".join(run)) if len(run) == len(lines) else None
         return [block] if block else []
 
@@ -152,7 +159,7 @@ class Walk:
         self._fences += 1
         first, text = None, ""
         label = opening["label"].lower()
-        if named := edits.PATH.search(opening["label"][:200]):
+        if named := PATH.search(opening["label"][:200]):
             self._path = named[0]
         for end, content in self._contents(opening):
             first, text = (end, content) if first is None else (first, text)
@@ -178,7 +185,7 @@ class Walk:
 
     def _take(self, content: str, parts: list[Part]) -> None:
         first = content.lstrip().partition("\n")[0]
-        path, self._path = self._path or (edits.path_in(first) if first.startswith("#") else ""), ""
+        path, self._path = self._path or (path_in(first) if first.startswith("#") else ""), ""
         self._flush()
         self._before = content, len(self.parts)
         self.parts += _of_file(parts, path)
@@ -221,13 +228,13 @@ class Walk:
 
     def _edit(self) -> bool:
         lines, number = self._lines, self._number
-        if header := edits.read_path(lines, number):
+        if header := read_path(lines, number):
             self._path, self._number = header
             self._in_diff = True
             return True
-        found = edits.read_search(lines, number, self._path) or self._command(number)
+        found = read_search(lines, number, self._path) or self._command(number)
         if not found and (lines[number].startswith("@@") or (self._in_diff and lines[number].strip())):
-            found = edits.read_hunk(lines, number, self._path)
+            found = read_hunk(lines, number, self._path)
         if not found:
             return False
         edit, self._number = found
@@ -241,17 +248,17 @@ class Walk:
             raise Invalid(f"the answer has more than {_MAX_EDITS} edits")
 
     def _command(self, number: int) -> tuple[Edit, int] | None:
-        if self._left < 0 or not edits.COMMAND.match(self._lines[number]):
+        if self._left < 0 or not COMMAND.match(self._lines[number]):
             return None
         self._left -= len(self._lines)
-        return edits.read_command(self._lines, number)
+        return read_command(self._lines, number)
 
     def _unmark(self) -> bool:
         if self._number < self._unmarked_to:
             return False
-        run = marks.unmarked(self._lines, self._number)
+        run = envelopes.unmarked(self._lines, self._number)
         self._unmarked_to = self._number + len(run)
-        if not marks.has_code(run):
+        if not envelopes.has_code(run):
             return False
         self._lines[self._number : self._unmarked_to] = run
         return True
@@ -324,7 +331,7 @@ class Walk:
                 if block := self._parsed(span):
                     self._add(Block(block.module, block.statements, is_whole=False))
         if line.strip():
-            self._path = edits.path_in(line)
+            self._path = path_in(line)
         end = 0
         for tag in _TAG.finditer(line):
             end = tag.end()
@@ -353,9 +360,11 @@ class Walk:
         block = as_python(text)
         if block and is_data(block):
             return None
-        if block and not marks.escaped_names(text) & block.names:  # `a &lt; b` is Python with a variable `lt`
+        if (
+            block and not envelopes.escaped_names(text) & block.names
+        ):  # `a &lt; b` is Python with a variable `lt`
             return block
-        return next(filter(None, map(as_python, marks.repaired(text))), None)
+        return next(filter(None, map(as_python, envelopes.repaired(text))), None)
 
     def _end(self, begin: int) -> int:
         """Return the end of the shortest run of lines that is Python, with all lines that are deeper; 0 for none."""
