@@ -78,7 +78,7 @@ def require_same_header(target: Definition, own: Definition) -> None:
     by_place = [each.arg for each in (*theirs.posonlyargs, *theirs.args)]
     moved = {each.arg for each in theirs.kwonlyargs}
     wanted = [each.arg for each in (*ours.posonlyargs, *ours.args) if each.arg not in moved]
-    is_called_alike = _names(ours) <= _names(theirs) and by_place[: len(wanted)] == wanted
+    is_called_alike = set(_names(ours)) <= set(_names(theirs)) and by_place[: len(wanted)] == wanted
     if not is_called_alike or any(value is None for value in added_parameters(target, own).values()):
         signature = f"({ast.unparse(theirs)}) for ({ast.unparse(ours)})"
         raise Invalid(f"the answer changes the signature of {own.name}: {signature}")
@@ -86,7 +86,7 @@ def require_same_header(target: Definition, own: Definition) -> None:
 
 def added_parameters(target: Definition, own: Definition) -> dict[str, ast.expr | None]:
     theirs = own.function.args
-    values: dict[str, ast.expr | None] = dict.fromkeys(node.arg for node in each(theirs, ast.arg))
+    values: dict[str, ast.expr | None] = dict.fromkeys(_names(theirs))
     values |= _defaults(theirs)
     if theirs.vararg:
         values[theirs.vararg.arg] = ast.Tuple([], ast.Load())
@@ -104,8 +104,9 @@ def new_decorators(target: Definition, own: Definition) -> list[str]:
     return added
 
 
-def _names(arguments: ast.arguments) -> set[str]:
-    return {node.arg for node in each(arguments, ast.arg)}
+def _names(arguments: ast.arguments) -> list[str]:
+    """Return the parameters' names, without those of a lambda in a default."""
+    return [node.arg for node in ast.iter_child_nodes(arguments) if isinstance(node, ast.arg)]
 
 
 def _defaults(arguments: ast.arguments) -> dict[str, ast.expr]:

@@ -264,41 +264,45 @@ class Walk:
         return True
 
     def _envelope(self) -> bool:
+        """Take JSON between other text, and tool calls in tags; drop the tags around an answer."""
         if self.thought or self._left < 0:
             return False
         line = self._lines[self._number]
         self._left -= len(line)
-        if tag := envelopes.ANSWER_TAG.match(line):
-            self._lines[self._number] = line[tag.end() :]
-            self._left -= len(self._lines)
-            for number in range(self._number, len(self._lines) if self._left > 0 else 0):
-                if envelopes.without_end(self._lines, number):
-                    break
+        if self._untagged(line):
             return True
-        if envelopes.without_end(self._lines, self._number):
-            return True
-        call = line.lstrip().startswith("<") and ("<function=" in line or "invoke name=" in line)
-        begin = line.index("<") if call else -1
-        if not call and (found := _JSON.match(line)):
-            begin = found.start("json")
-        if begin < 0:
+        is_call = line.lstrip().startswith("<") and ("<function=" in line or "invoke name=" in line)
+        json = None if is_call else _JSON.match(line)
+        if not is_call and json is None:
             return False
         rest = "\n".join(self._lines[self._number :])
         self._left -= max(len(rest), _LEAST_PARSED)
-        if call:
-            read = envelopes.in_tags(rest, begin)
-            if not read:
-                return False
-            parts, end = self._read(read[0]), read[1]
-        else:
+        if json:
             try:
-                data, end = json_at(rest, begin)
+                data, end = json_at(rest, json.start("json"))
             except NotParsed:
                 return False
             parts = self._unwrapped(data)
+        elif read := envelopes.in_tags(rest, line.index("<")):
+            parts, end = self._read(read[0]), read[1]
+        else:
+            return False
         self._add(*parts)
         self._number += rest.count("\n", 0, end)
         self._lines[self._number] = rest[end:].partition("\n")[0]
+        return True
+
+    def _untagged(self, line: str) -> bool:
+        """Take the tag that opens or closes an answer from a line, to be read again."""
+        tag = envelopes.ANSWER_TAG.match(line)
+        if tag is None:
+            return envelopes.without_end(self._lines, self._number)
+        self._lines[self._number] = line[tag.end() :]
+        self._left -= len(self._lines)
+        if self._left > 0:
+            any(
+                envelopes.without_end(self._lines, number) for number in range(self._number, len(self._lines))
+            )
         return True
 
     def _code(self) -> bool:
