@@ -44,7 +44,7 @@ class Use:
 
 
 def uses(module: code.Module, definition: code.Definition) -> list[Use]:
-    """Return the names in a function's signature and body; decorators are no part of what has to be implemented."""
+    """Return the names in a function's signature and body; decorators need not be implemented."""
     function = definition.function
     parts: list[ast.AST] = [function.args, *function.body]
     own = code.bindings(node for part in parts for node in ast.walk(part))
@@ -175,7 +175,6 @@ class _Repository:
         self._is_file = cache(self._has_file)
 
     def imported(self, dotted: str, path: str, depth: int = MAX_DEPTH) -> _Definition | None:
-        """Return the definition that an import of ``a.b.c``, or of ``.b.c``, in a file means."""
         level = len(dotted) - len(dotted.lstrip("."))
         parts = dotted[level:].split(".")
         for count in range(len(parts), -1, -1):
@@ -186,7 +185,6 @@ class _Repository:
         return None
 
     def named(self, dotted: str, path: str, depth: int = MAX_DEPTH) -> _Definition | None:
-        """Return the definition that a name written in a file means, through imports and re-exports."""
         if depth <= 0:
             return None
         root, _, rest = dotted.partition(".")

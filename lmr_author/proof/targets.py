@@ -39,7 +39,7 @@ def leaves(contents: TaskContents, root: Path | None, path: str) -> bool:
 
 @once
 def goal_path(contents: TaskContents, implementation: Implementation) -> Path | None:
-    """Return the goal file, which is not the unit test; else the only file of its name, or of the golden's."""
+    """Return the goal file (never the unit test), else the only file with its name or the golden's."""
     named, test = implementation.goal_file, implementation.unit_test_file
     found = _file(contents, contents.repository, named)
     if found is not None and named != test:
@@ -52,7 +52,7 @@ def goal_path(contents: TaskContents, implementation: Implementation) -> Path | 
 
 @once
 def golden_path(contents: TaskContents, implementation: Implementation) -> Path | None:
-    """Return the golden; else the only one of its name, or of the goal's."""
+    """Return the golden, else the only one with its name or the goal's."""
     named = implementation.golden_file
     found = _file(contents, contents.task.root, named) or _file(contents, contents.repository, named)
     if found is not None:
@@ -64,7 +64,7 @@ def golden_path(contents: TaskContents, implementation: Implementation) -> Path 
 
 @once
 def unit_test_path(contents: TaskContents, implementation: Implementation) -> Path | None:
-    """Return the unit test; else the one of its number, or the only one."""
+    """Return the unit test, else the one with its number, or the only one."""
     found = _file(contents, contents.repository, implementation.unit_test_file)
     tests = [path for path in _code(contents) if _TEST_NAME.fullmatch(path.name)]
     own = (path for path in tests if path.name == f"unit_test_{implementation.index}.py")
@@ -171,15 +171,12 @@ def function_of(definition: Definition | None) -> FunctionNode | None:
 
 @dataclass(frozen=True)
 class TargetPair:
-    """A masked function: its definition in the golden and in the goal file; either may be missing."""
-
     qualname: str
     golden: Definition | None
     goal: Definition | None
 
     @property
     def differs(self) -> bool:
-        """Return True when the code differs, docstrings left out."""
         if self.golden is None or self.goal is None:
             return True
         golden, goal = self.golden.node, self.goal.node
@@ -207,7 +204,6 @@ class Pair:
 
     @property
     def complete(self) -> list[tuple[FunctionNode, FunctionNode, TargetPair]]:
-        """Return (golden node, goal node, pair) of each target that both files define as a function."""
         both = []
         for target in self.targets:
             golden, goal = function_of(target.golden), function_of(target.goal)

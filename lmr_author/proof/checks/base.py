@@ -161,7 +161,7 @@ def _folded(task: TaskContents, group: Sequence[Problem]) -> Problem:
 
 
 def did_you_mean(wanted: str, names: Sequence[str], cutoff: float = 0.6) -> str:
-    """Return a hint with the closest of some names; "" when none is close. Of paths the last parts must be alike."""
+    """Return a hint with the closest names, or "". For paths, the file names must be similar."""
     name = wanted.rpartition("/")[2]
     if "/" in wanted:
         names = [path for path in names if _is_alike(name, path.rpartition("/")[2])]

@@ -98,7 +98,7 @@ def unquoted_versions(task: TaskContents, parsed: Dockerfile) -> Iterator[Proble
     "LMR204",
     "ARG DIR is not the repository's folder",
     rationale="LMR-Bench builds in the task's folder, with DIR as the repository's. A default left over from another"
-    " task builds an image of nothing. The task's own folder is right for a build from the folder above.",
+    " task builds an empty image. The task's own folder is right for a build from the folder above.",
 )
 def directory_argument(task: TaskContents, parsed: Dockerfile) -> Iterator[Problem]:
     wanted = in_context(task.info.repo_folder_name)
@@ -194,7 +194,6 @@ _INSTALL_FILE = re.compile(r".*\.(?:txt|lock|ya?ml|toml|cfg|in)|(?:.*/)?setup\.p
 
 
 def _copies_code(task: TaskContents, parsed: Dockerfile) -> bool:
-    """Return True when code of the repository is copied, or something unclear (LMR205 reports it)."""
     for _, sources, _ in parsed.copies:
         for source in sources:
             paths = [task.in_repository(entry) for entry in copied(task, [source])]

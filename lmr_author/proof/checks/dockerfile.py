@@ -46,8 +46,6 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Dockerfile:
-    """A parsed Dockerfile."""
-
     instructions: tuple[Instruction, ...]
     comments: tuple[tuple[int, str], ...] = ()
     arguments: dict[str, str] = field(default_factory=dict)

@@ -44,7 +44,6 @@ def goal_has_target(task: TaskContents, target: Implementation) -> Iterator[Prob
 def wrong_path(
     task: TaskContents, target: Implementation, key: str, root: Path | None, hint: str
 ) -> Iterator[Problem]:
-    """Yield a problem for a path of info.json that does not exist or is misspelt."""
     path, named = str(getattr(target, key)), task.written(target, key)
     if root is None or leaves(task, root, path):
         return  # LMR103, LMR010
@@ -111,7 +110,6 @@ class _GoalFile:
         return self.pairs[0].implementation if len(self.pairs) == 1 else None
 
     def targets(self, module: Module) -> list[Definition]:
-        """Return the functions of a file that any implementation masks, and masked look-alikes."""
         masked: set[tuple[str, int | None]] = set(self.along)
         for files in self.pairs:
             # Without a number, every definition of the name is meant.
@@ -204,7 +202,7 @@ def _shown(node: ast.stmt) -> str:
 
 @check(
     "LMR311",
-    "line ends, indentation or comments changed outside of the target",
+    "line endings, indentation or comments changed outside of the target",
     rationale="A file that was re-indented or saved with other line endings differs everywhere: patches and splices no"
     " longer apply.",
     severity=WARNING,
@@ -243,7 +241,6 @@ def _lines_outside(file: _GoalFile, module: Module) -> list[bytes]:
 
 
 def _end(target: Definition, lines: list[bytes]) -> int:
-    """Return the last line of a function with the comments at the end of its body, which no node covers."""
     first = lines[target.line - 1] if target.line <= len(lines) else b""
     indent = first[: len(first) - len(first.lstrip())]
     end = target.end_line

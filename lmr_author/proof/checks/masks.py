@@ -37,7 +37,6 @@ def _head(node: ast.stmt) -> list[ast.AST]:
 
 
 def head_form(node: ast.stmt) -> str:
-    """Return a statement, of a compound one its head, in a form that is equal for equal code."""
     return f"{type(node).__name__} {getattr(node, 'name', '')} {form(_head(node))}"
 
 
@@ -163,8 +162,8 @@ def really_masked(task: TaskContents, target: Implementation) -> Iterator[Proble
     "LMR305",
     "the target's docstring was lost or changed",
     rationale="The docstring is the interface that the agent has to meet: shapes, units and order of what is returned."
-    " Where a part of it is left out that may be on purpose, as some docstrings tell the steps: that is a"
-    " note. Text that was added is no finding.",
+    " Leaving out a part may be intended, as some docstrings give the steps away: that is a note. Added text"
+    " is not reported.",
     severity=WARNING,
 )
 def docstring_kept(task: TaskContents, target: Implementation) -> Iterator[Problem]:
@@ -308,9 +307,9 @@ def also_masked(task: TaskContents) -> tuple[AlsoMasked, ...]:
 @check(
     "LMR313",
     "a golden that no implementation names",
-    rationale="Where an entry was deleted by hand, its function is masked, no instruction asks for it, no test needs"
-    " it, and the agent's repository is broken there. A killed command can leave one whose file is as it was: a"
-    " warning.",
+    rationale="When an entry of info.json was deleted by hand, its function is still masked: no instruction asks for"
+    " it, no test needs it, and the agent's repository is broken there. A killed command can leave a golden whose file"
+    " is unchanged: a warning.",
 )
 def no_unlisted_original(task: TaskContents) -> Iterator[Problem]:
     for original, is_whole in unlisted_originals(task).items():

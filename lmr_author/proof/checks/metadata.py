@@ -102,7 +102,7 @@ def info_schema(task: TaskContents) -> Iterator[Problem]:
     for key in ("paper_url", "repo_url"):
         if re.match(r"file:|[/~]|\.\.?/", str(raw.get(key))):
             message = f"{key} is a path on somebody's machine: {shortened(str(raw[key]), 160)}"
-            yield Problem(message, "replace it by the public address", INFO, pointer=f"/{key}")
+            yield Problem(message, "replace it with the public address", INFO, pointer=f"/{key}")
 
 
 def _schema_problems(task: TaskContents, error: Any) -> Iterator[Problem]:
@@ -126,7 +126,7 @@ def _schema_problems(task: TaskContents, error: Any) -> Iterator[Problem]:
             misspelt = difflib.get_close_matches(key, others, 1, 0.75)
             hint = f"rename the key {misspelt[0]!r} to {key!r}" if misspelt else f"add the key {key!r}"
             yield Problem(f"the key {key!r} is missing", hint, INFO, pointer=pointer, target=target)
-    elif CHECKED_ELSEWHERE.isdisjoint(path):
+    elif CHECKED_ELSEWHERE.isdisjoint(path) and _CONTEXT not in path:  # LMR605
         name = ".".join(map(str, path)) or "the document"
         hint = str(error.schema.get("description", ""))
         message = f"{name}: {shortened(error.message, 160)}"
@@ -239,7 +239,6 @@ def target_named(task: TaskContents, target: Implementation) -> Iterator[Problem
 
 
 def _ambiguity(module: Module, name: str, class_name: str, goal_function: str) -> tuple[str, str]:
-    """Return (message, hint) for a name that does not mean exactly one function, or is spelt otherwise."""
     definitions = candidates(module, name, class_name.strip())
     if not definitions:
         return "", ""  # LMR301 and LMR302 report that it is absent

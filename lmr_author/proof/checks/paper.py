@@ -40,7 +40,6 @@ def paper_pages(task: TaskContents) -> Mapping[int, str]:
 
 
 def texts_in(value: object) -> Iterator[str]:
-    """Yield the texts of a JSON document in their order, however deeply they are nested."""
     waiting = [value]
     while waiting:
         match waiting.pop():
@@ -120,7 +119,7 @@ def paper_of_the_title(task: TaskContents) -> Iterator[Problem]:
     present = sum(_letters(word) in begin for word in wanted)
     if task.repository and begin and wanted and present < OF_TITLE * len(wanted):
         message = f"the first pages of paper.json do not contain the title {title[:100]!r}"
-        hint = "correct paper_name, or replace paper.pdf and paper.json by those of the paper"
+        hint = "correct paper_name, or replace paper.pdf and paper.json with those of the paper"
         yield Problem(message, hint, INFO, pointer="/paper_name")
 
 
@@ -132,7 +131,7 @@ def _letters(text: str) -> str:
 @check(
     "LMR107",
     "year or authors contradict the paper",
-    rationale="The year decides whether models can have seen the paper, and the authors have to be credited. They are"
+    rationale="The year decides whether models can have seen the paper, and the authors must be credited. They are"
     " compared with BibTeX in the repository and the first page; a preprint may be two years older.",
     severity=WARNING,
 )

@@ -51,16 +51,12 @@ _WRITES = re.compile(
 
 
 class Text(NamedTuple):
-    """A string constant of a test."""
-
     value: str
     line: int
 
 
 @dataclass(frozen=True)
 class UnitTest:
-    """A unit test, with the modules of its own folder that it imports."""
-
     path: Path
     modules: tuple[Module, ...]
 
@@ -244,7 +240,6 @@ def _walk(statements: Iterable[ast.stmt]) -> Iterator[ast.AST]:
 
 
 def _keeps(node: ast.AST) -> bool:
-    """Return True for what can carry a failure out of a handler, such as ``errors.append(error)``."""
     match node:
         case ast.Call(func=ast.Attribute(attr="append" | "add")):
             return True

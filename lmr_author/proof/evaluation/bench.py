@@ -104,7 +104,6 @@ class Bench:
         return self.pairs[0] if self.pairs else None
 
     def tree(self, name: str, overlay: dict[str, bytes]) -> Path:
-        """Return a copy of the repository without its tests, with some files replaced; made once per name."""
         path = self._folder / re.sub(r"\W", "_", name)
         with self._lock:
             if not path.exists():

@@ -41,7 +41,7 @@ class Subject:
 
     @cached_property
     def judges(self) -> Sequence[Judge]:
-        """The judges, the deciding one first. They read the recording, which must be untampered."""
+        """The judges, the deciding one first. They trust the recording, so it must be untampered."""
         return judges_for(self.bench)
 
     @property
@@ -49,7 +49,6 @@ class Subject:
         return self.bench.recording is None
 
     def own_test(self, verdicts: Iterable[Verdict]) -> OwnTest | None:
-        """Return how many versions passed a hand-written test, by each of its signs; None for a recording."""
         if not self.handwritten:
             return None
         run = list(verdicts)

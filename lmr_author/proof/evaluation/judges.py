@@ -111,7 +111,6 @@ class RecordingJudge:
         return replay
 
     def plan(self, line: int, seconds: float | None = None) -> replaying.ReplayPlan:
-        """Return the plan of a replay. ``line``: of the target in the version; ``seconds``: limit of a case."""
         return replaying.ReplayPlan.of(self.recording, self.folder, line, seconds or self.bench.seconds)
 
     def _alone(

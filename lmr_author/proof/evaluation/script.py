@@ -219,7 +219,7 @@ def run(
 
 
 class DiskWatch:
-    """Notices that a run fills the disk through the tree that it may write; polls slow trees less often."""
+    """Detects a run that fills the disk through its writable tree; polls slow trees less often."""
 
     def __init__(self, tree: Path, most_bytes: int = 512 * 2**20, most_files: int = 50_000) -> None:
         self._tree, self._most, self._first, self._next = tree, (most_bytes, most_files), _size_of(tree), 0.0
@@ -234,7 +234,6 @@ class DiskWatch:
 
 
 def _size_of(tree: Path) -> tuple[int, int]:
-    """Return the bytes on the disk, and the number of files and folders."""
     total = count = 0
     waiting = [str(tree)]
     while waiting:

@@ -80,7 +80,6 @@ class Verdict:
 
     @property
     def late(self) -> bool:
-        """True if it failed only because its time ran out."""
         failed = [case.outcome for case in self.cases if case.outcome is not Outcome.PASSED]
         return bool(failed) and all(outcome is Outcome.TIMEOUT for outcome in failed)
 

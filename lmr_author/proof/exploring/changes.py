@@ -124,7 +124,7 @@ def _change_list(items: list[Any], others: Sequence[Any], rng: random.Random) ->
 
 
 def _is_shared(items: Sequence[Any]) -> bool:
-    """Tell whether elements have in them an object that another part may name, or name one."""
+    """Return True if an element contains a shared object, or a reference to one."""
     return any(map(shared, items))
 
 

@@ -100,7 +100,7 @@ class _Maker:
                     self._least[place.path] = min(least, self._least.get(place.path, least))
 
     def keeps_signs(self, made: Inputs) -> bool:
-        """Tell whether no number of a call is below zero, or zero, where all that are known there lie above that."""
+        """Return True if no number is negative (or zero) where all known ones are not."""
         for place in made.places():
             own, known = _least(made, place), self._least.get(place.path)
             if own is not None and known is not None and (own < 0 <= known or own == 0 < known):

@@ -71,7 +71,6 @@ class Inputs:
 
     @property
     def made_of(self) -> str:
-        """What it was made of: ``call 3 with margin of call 5, another labels``."""
         return f"{self.name} with {', '.join(dict.fromkeys(self.steps))}"
 
     @property
@@ -99,7 +98,7 @@ class Inputs:
         return files.sha256_bytes(b"\0".join([text.encode(), *data]))
 
     def is_alone(self, name: str) -> bool:
-        """Tell whether an argument shares no object with another one, so that it can be put into another call."""
+        """Return True if an argument shares no object with another, so that it can be moved to another call."""
         own, own_refs, other_ids, other_refs = set[int](), set[int](), set[int](), set[int]()
         for argument, node in self.tree.items():
             ids, refs = (own, own_refs) if argument == name else (other_ids, other_refs)
@@ -108,7 +107,7 @@ class Inputs:
         return own_refs <= own and not (other_refs & own)
 
     def take(self, name: str, other: Inputs) -> None:
-        """Put another call's argument in the place of this one's; without it there, it is left out here, too."""
+        """Replace an argument by another call's; if that call lacks it, remove it."""
         if name not in other.tree:
             del self.tree[name]
             return
@@ -123,7 +122,6 @@ class Inputs:
         self.tree[name] = node
 
     def places(self) -> Iterator[Place]:
-        """Yield the values that lie in arguments and plain containers, outermost first."""
         for name in self.arguments:
             yield from self._below(Place(name.removeprefix(CLOSURE), self.tree, name, 0))
 
@@ -165,12 +163,10 @@ class Inputs:
                     yield Place(f"{name}.{key}", node["state"], key, 1)
 
     def array(self, node: Any) -> Any:
-        """Return the numbers of an array; None for what is none, or whose element type is not changed."""
         is_array = isinstance(node, dict) and node.get("$") in ("tensor", "array", "scalar")
         return numbers(self.document, node) if is_array and node["dtype"] in CHANGEABLE else None
 
     def put_array(self, place: Place, values: Any) -> None:
-        """Put other numbers, perhaps of another shape, in the place of an array's; its element type stays."""
         put_numbers(self.document, place.node, values.astype(self.array(place.node).dtype))
 
     def _new_file(self) -> str:
@@ -186,7 +182,7 @@ def _in_files(node: Any) -> list[dict[str, Any]]:
 
 
 def is_record(items: list[Any]) -> bool:
-    """Tell whether a list is one of parts that mean different things, as ``[name, [values]]``."""
+    """Return True if the elements of a list mean different things, as in ``[name, [values]]``."""
     return len(_forms(items)) > 1
 
 

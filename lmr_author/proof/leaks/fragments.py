@@ -80,7 +80,6 @@ class Fragment:
 
 
 def fragments(name: str, data: bytes) -> Iterator[Fragment]:
-    """Yield everything in a file that could be code."""
     suffix = files.suffix(name)
     if suffix == ".ipynb":
         yield from _notebook(data)
@@ -162,7 +161,6 @@ def _notebook(data: bytes) -> Iterator[Fragment]:
 
 
 def loose_statements(text: str, first_line: int = 1) -> list[Statement]:
-    """Return the lines of a text that are Python statements."""
     statements = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -196,7 +194,6 @@ def _depth(line: str) -> int:
 
 
 def _parsed(piece: str) -> list[Statement]:
-    """Return the statement that a logical line is; none when it is no Python."""
     piece = piece.removeprefix("async ")
     if piece.startswith("elif"):
         piece = piece[2:]

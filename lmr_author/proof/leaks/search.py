@@ -61,7 +61,6 @@ class Leak:
 
     @property
     def node(self) -> str:
-        """``path::qualname`` when the place is a function that could itself be masked; else ""."""
         if self.kind != "code" or not self.where or not self.path.endswith(".py"):
             return ""
         return f"{self.path}::{self.where}" + (f"#{self.nth}" if self.nth > 1 else "")
@@ -138,7 +137,7 @@ def _blocks(piece: Fragment) -> Iterator[Fragment]:
 
 
 def _innermost(leaks: list[Leak]) -> list[Leak]:
-    """Leave out functions around, or inside, one that is the better place."""
+    """Drop functions around, or inside, a better match."""
     chosen: list[Leak] = []
     for leak in sorted(leaks, key=lambda leak: (-leak.sure, -leak.similarity, -leak.where.count("."))):
         if not any(_overlap(leak.where, better.where) for better in chosen):
@@ -147,7 +146,6 @@ def _innermost(leaks: list[Leak]) -> list[Leak]:
 
 
 def _overlap(first: str, second: str) -> bool:
-    """Return True if one of two functions is in the other; "" is the top level, around all."""
     outer, inner = sorted((first, second), key=len)
     return not outer or inner.startswith(outer + ".")
 
@@ -171,7 +169,7 @@ def _judged(path: str, solution: Solution, piece: Fragment) -> Leak | None:
 
 @dataclass(frozen=True)
 class _Threshold:
-    """What a match has to reach at least; the fewer names are the same, the more of the statements have to be."""
+    """The minimum for a match: the fewer names agree, the more statements have to."""
 
     similarity: float
     exact: float = 0.0
@@ -269,7 +267,6 @@ _BUILD = re.compile(r"(?:^|/)(?:build/(?:lib|bdist|temp)[^/]*|dist|[^/]+\.egg-in
 
 
 def is_generated(path: str) -> bool:
-    """Recognize a file that was made by running, building or editing, not written."""
     pure = PurePosixPath(path)
     return (
         not GENERATED_FOLDERS.isdisjoint(pure.parts[:-1])

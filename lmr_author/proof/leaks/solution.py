@@ -65,7 +65,7 @@ class Solution:
 
     @property
     def has_telling_name(self) -> bool:
-        """Tell a name that identifies the function from a common one."""
+        """Return True if the name identifies the function."""
         return self.name not in COMMON_NAMES and not self.name.startswith("__")
 
     @cached_property
@@ -73,7 +73,7 @@ class Solution:
         return sum(statement.weight for statement in self.statements)
 
     def may_be_in(self, data: bytes) -> bool:
-        """Rule most places out quickly: a copy has most of the names that it needs, or most of the variables."""
+        """Rule out most places quickly: a copy has most of the needed names, or most of the variables."""
         share = NEEDED if len(self.needed) >= 3 else 1.0
         if _count(self.needed, data) >= share * len(self.needed):
             return True
@@ -121,7 +121,6 @@ def solution_of(
 
 
 def _removed(golden: FunctionNode, masked: FunctionNode | None) -> list[Statement]:
-    """Return the statements of a golden function that the masked one no longer has."""
     remaining = Counter(statement.exact for statement in (of_function(masked) if masked else ()))
     removed = []
     for statement in of_function(golden):

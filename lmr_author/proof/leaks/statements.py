@@ -53,7 +53,7 @@ APART = 10
 
 
 def token_weight(token: str) -> float:
-    """Return how much a token tells: a called or accessed name most, brackets least."""
+    """Return a token's weight: a called or accessed name weighs most, brackets least."""
     if token == BLANK:
         return 0.3
     kind, text = token[0], token[1:]
@@ -97,7 +97,6 @@ def of_function(node: FunctionNode) -> list[Statement]:
 
 
 def of_module(tree: ast.Module, *, definitions: bool) -> list[Statement]:
-    """Return the statements of a module, those in functions and classes only with ``definitions``."""
     return list(_statements(tree.body, definitions=definitions))
 
 
@@ -232,7 +231,6 @@ _Pair = tuple[Statement, Statement]
 
 
 def compare(wanted: Sequence[Statement], code: Sequence[Statement]) -> StatementMatch:
-    """Return the best match of a solution in some code, within a window about as long as the solution."""
     total = sum(statement.weight for statement in wanted)
     window = _window(wanted, code)
     pairs = _pairs(wanted, window)
@@ -248,7 +246,6 @@ def compare(wanted: Sequence[Statement], code: Sequence[Statement]) -> Statement
 
 
 def _window(wanted: Sequence[Statement], code: Sequence[Statement]) -> Sequence[Statement]:
-    """Return the part of some code with the most of the solution's statements in it."""
     length = len(wanted) * 3 // 2 + 6
     shapes = {statement.shape: statement.weight for statement in wanted}
     gains = [shapes.get(statement.shape, 0.0) for statement in code]

@@ -92,7 +92,7 @@ def is_history(path: str) -> bool:
 
 @once
 def scan(task: TaskContents) -> Scan:
-    """Look into every file of the repository, and of the goldens for LFS pointers, once."""
+    """Read every file of the repository once, and the goldens for LFS pointers."""
     wanted = solutions(task)
     masked: dict[str, set[str]] = defaultdict(set)
     for files in pairs(task):
@@ -193,7 +193,6 @@ def version_histories(task: TaskContents) -> Iterator[FileLeak]:
 
 
 def copies(task: TaskContents) -> Iterator[FileLeak]:
-    """Yield files with copies of solutions (LMR403), but the comments of a solution's own goal file."""
     goal_files = {
         files.implementation.index: task.in_repository_path(files.goal_path) for files in pairs(task)
     }
@@ -247,7 +246,6 @@ def _advice(places: Sequence[Leak], *, is_goal: bool) -> str:
 
 
 def comments(task: TaskContents) -> Iterator[FileLeak]:
-    """Yield goal files whose comments hold the solution of their own target (LMR404)."""
     for solution in solutions(task):
         owner, name = solution.implementation, solution.qualname
         files = pair(task, owner)

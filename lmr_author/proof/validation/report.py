@@ -185,7 +185,6 @@ DOUBTED_BY = frozenset({"LMR206"})
 
 
 def judge(findings: Sequence[Finding], ran: Collection[str]) -> tuple[Property, ...]:
-    """Decide which properties hold."""
     against = {finding.code for finding in findings if _denies(finding)}
     properties = []
     for name, codes in PROPERTIES.items():

@@ -215,7 +215,7 @@ def _order(finding: Finding) -> tuple[int, str, int, str, int]:
 
 
 class _TooLateError(BaseException):
-    """Time is over. No Exception, so that no check takes it for a crash of its own."""
+    """The time limit. Not an Exception, so that no check takes it for its own crash."""
 
 
 @contextmanager

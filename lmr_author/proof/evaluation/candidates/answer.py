@@ -1,8 +1,8 @@
-"""Read a model's reply as a person does, from its beginning to its end.
+"""Read a model's reply as a person does, from beginning to end.
 
-What is Python as a whole is taken as it is. Else fences with Python, edits, and code between other text are taken in
-their order, without thoughts. An edit changes the newest version before it. A reply is foreign text: its reader takes
-bounded time.
+A reply that is valid Python is used as it is. Otherwise fences with Python, edits, and code between prose are read in
+order, without thoughts. An edit changes the newest version before it. A reply is foreign text: reading it takes bounded
+time.
 """
 
 from __future__ import annotations

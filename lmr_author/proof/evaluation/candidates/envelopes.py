@@ -87,7 +87,7 @@ def _unescaped(text: str) -> str:
 
 
 def escaped_names(text: str) -> set[str]:
-    """Return the names of entities in a text: where they are names of variables, it is Python by accident."""
+    """Return the HTML entities in a text: where variables have these names, it is Python by accident."""
     return {match["name"] for match in _ENTITY.finditer(text)}
 
 
@@ -140,8 +140,6 @@ class Text:
 
 @dataclass(frozen=True)
 class Call:
-    """A call of a tool that writes no file."""
-
     name: str
 
 
@@ -149,7 +147,7 @@ Content = Text | Edit | Call
 
 
 def contents(data: Any) -> Iterator[Content]:
-    """Yield what is in JSON, in its order, without what is said about the code and what others than the model wrote."""
+    """Yield the contents of JSON in order, without remarks about the code or messages that the model did not write."""
     match data:
         case str():
             yield Text(data)
@@ -188,7 +186,7 @@ def _members(data: Mapping[str, Any]) -> Iterator[Content]:
 
 
 def of_call(name: str, given: Any) -> Iterator[Content]:
-    """Yield what a call of a tool writes, by its arguments: each client names its tools otherwise."""
+    """Yield what a tool call writes, judged by its arguments: every client names its tools differently."""
     if isinstance(given, str):
         try:
             given = json_data(given)
@@ -229,7 +227,6 @@ def _of_shell(name: str, command: str) -> Iterator[Content]:
 
 
 def in_tags(text: str, begin: int) -> tuple[list[Content], int] | None:
-    """Read the call of a tool that is written in tags at a place of a text; return it with its end."""
     match = _CALL.match(text, begin)
     if match is None:
         return None
@@ -255,7 +252,6 @@ def _lines(old: str, new: str) -> tuple[list[str], list[str]]:
 
 
 def without_end(lines: list[str], number: int) -> bool:
-    """Take the tag that ends an answer from a line; return whether there was one."""
     end = _ANSWER_END.search(lines[number], max(len(lines[number]) - _MOST_OF_TAGS, 0))
     if end:
         lines[number] = lines[number][: end.start()]

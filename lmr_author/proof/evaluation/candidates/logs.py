@@ -1,4 +1,4 @@
-"""Answers in the logs of engines: Inspect AI's ``.eval`` files, and the trials in Harbor's job folders.
+"""Read answers from logs: Inspect AI's ``.eval`` files, and the trials in Harbor's job folders.
 
 Each becomes an object with the keys of a line of predictions (``task``, ``index``, ``model``, ``agent``, ``run``,
 ``sample``, ``code``) and of results (``category``, ``setting``, ``input``, ``outcome``, ``judges``, ``golden_share``,

@@ -1,4 +1,4 @@
-"""Refuse answers in which more than the function's body says what it does: only the body is put into the task."""
+"""Refuse answers whose meaning depends on more than the function's body, as only the body is put into the task."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _changed_line(later: Block, block: Block, function: FunctionNode, name: str)
 
 
 def require_same_header(target: Definition, own: Definition) -> None:
-    """Refuse a function with other parameters or defaults than the task's, or of another kind."""
+    """Refuse a function whose parameters, defaults or kind (async) differ from the task's."""
     if isinstance(target.node, ast.AsyncFunctionDef) != isinstance(own.node, ast.AsyncFunctionDef):
         raise Invalid(f"{own.name} is asynchronous in the answer or in the task, and not in both")
     ours, theirs = target.function.args, own.function.args
@@ -96,7 +96,7 @@ def added_parameters(target: Definition, own: Definition) -> dict[str, ast.expr 
 
 
 def new_decorators(target: Definition, own: Definition) -> list[str]:
-    """Return the decorators above those of the task that an answer adds. Raises Invalid for one below them."""
+    """Return the decorators that an answer adds above the task's. Raises Invalid for one below them."""
     wanted, written = (list(map(ast.unparse, part.node.decorator_list)) for part in (target, own))
     added = [decorator for decorator in written if decorator not in wanted]
     if added != written[: len(added)]:
@@ -105,7 +105,6 @@ def new_decorators(target: Definition, own: Definition) -> list[str]:
 
 
 def _names(arguments: ast.arguments) -> list[str]:
-    """Return the parameters' names, without those of a lambda in a default."""
     return [node.arg for node in ast.iter_child_nodes(arguments) if isinstance(node, ast.arg)]
 
 

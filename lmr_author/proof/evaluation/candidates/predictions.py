@@ -51,7 +51,6 @@ def _is_json(path: Path) -> bool:
 
 
 def _find_runs(folder: Path) -> Iterator[tuple[Path, Path]]:
-    """Yield the files below a folder that hold answers, each with the folder of its run; the fullest kind first."""
     for pattern in (*_NAMES, *(f"*{ending}" for ending in reversed(_ENDINGS))):
         for path in sorted(folder.rglob(pattern)):
             foreign.require_regular(path, MOST_BYTES)
@@ -78,7 +77,6 @@ def _entries(path: Path, data: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _of_line(data: Any) -> Any:
-    """Return a line of OpenHands' ``output.jsonl`` as a line of predictions; any other as it is."""
     if not (isinstance(data, dict) and isinstance(data.get("test_result"), dict)):
         return data
     about = data.get("metadata")

@@ -13,7 +13,7 @@ from lmr_author.core.code import Definition, Module, each, parse
 from lmr_author.core.errors import LmrError
 
 WRAPPER = "if True:\n"
-"""It stands above what is indented."""
+"""The line above indented code."""
 
 
 class Invalid(LmrError):

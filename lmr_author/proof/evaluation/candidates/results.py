@@ -168,8 +168,6 @@ class CandidateResult(Record):
 
 
 class Store:
-    """``results.jsonl`` of a folder. Use :func:`opened`."""
-
     def __init__(self, path: Path) -> None:
         self._path = path
         earlier = load(path) if path.is_file() else []
@@ -251,7 +249,6 @@ class JsonLines:
 
 
 def load(path: Path) -> list[CandidateResult]:
-    """Return the results in a file. Raises LmrError when a line is none."""
     results = []
     for number, data in JsonLines(path):
         try:
@@ -336,7 +333,6 @@ def _row(model: str, category: str, members: Sequence[CandidateResult]) -> Row:
 
 
 def in_words(unjudged: Mapping[str, int]) -> str:
-    """Return unjudged answers in words, as in "3 unjudged: 2 RateLimitError, 1 BuildError"; "" for none."""
     causes = ", ".join(f"{number} {name or 'unknown'}" for name, number in unjudged.items())
     return f"{sum(unjudged.values())} unjudged: {causes}" if causes else ""
 

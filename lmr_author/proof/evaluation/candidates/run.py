@@ -1,4 +1,4 @@
-"""``judge --predictions``: judge models' answers to many tasks, side by side, resumable."""
+"""``judge --predictions``: judge models' answers to many tasks in parallel; a run can be resumed."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _scorers(
 
 
 def judged(scorer: TaskScorer, prediction: Prediction, digest: str, interruption: Event) -> CandidateResult:
-    """Judge one prediction. A failure to judge it is a result too, and no wrong answer."""
+    """Judge one prediction. A failure to judge it is also a result, and never a wrong answer."""
     if prediction.error:
         return scorer.unjudged(prediction, prediction.reason, prediction.error)
     result, tries = retried(lambda: scorer.score(prediction, interruption.is_set), interruption)
@@ -186,7 +186,7 @@ def each(
 def retried(
     work: Callable[[], Done], interruption: Event, tries: int = TRIES, backoff: float = BACKOFF_SECONDS
 ) -> tuple[Done | LmrError, int]:
-    """Do some work, again if the sandbox or this machine fails; return its result or last error, and the tries."""
+    """Do some work, retrying if the sandbox or this machine fails; return its result or last error, and the tries."""
     for number in range(1, tries + 1):
         try:
             return work(), number

@@ -1,4 +1,4 @@
-"""Judge the candidates of a task, each in a sandbox run of its own."""
+"""Judge the candidates of a task, each in its own sandbox run."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class CandidateOptions:
 
 
 class Scorer:
-    """Judges the candidates of one implementation; usable from several threads.
+    """Judges the candidates of one implementation; thread-safe.
 
     Args:
         others: other masked functions of the same goal file.
@@ -203,7 +203,6 @@ class Scorer:
         return calls_for_answers(self.judge, self._cost, self.bench.folder("generated"))
 
     def fit(self, prediction: Prediction) -> FittedAnswer:
-        """Return a prediction in its place. Raises Invalid."""
         return fit(prediction.code, self._slot, is_file=prediction.is_file)
 
     @cached_property
@@ -215,7 +214,7 @@ class Scorer:
 
 
 class TaskScorer:
-    """A task while its candidates are judged: its sandbox, and a scorer for each implementation, made at need."""
+    """A task whose candidates are judged: its sandbox, and a scorer for each implementation, created on demand."""
 
     def __init__(self, task: Task, options: CandidateOptions, say: Progress) -> None:
         self.task = task
@@ -291,7 +290,7 @@ class TaskScorer:
             self._stack.close()
 
     def _prepare(self) -> None:
-        """Make the environment ready, once; a failure that is the task's own is raised for its candidates."""
+        """Prepare the environment once; a failure of the task itself is raised for each of its candidates."""
         with self._lock:
             if self._sandbox is not None or self._broken is not None:
                 return

@@ -1,4 +1,4 @@
-"""Walk through a reply by its lines: fences with Python, edits, code between other text, and tags around thoughts."""
+"""Walk through the lines of a reply: fences with Python, edits, code between prose, and tags around thoughts."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ Part = Block | Edit | Unread
 
 
 class Walk:
-    """Walks through a reply by its lines, and gives up when it has parsed too much.
+    """Walks through the lines of a reply, and gives up when it has parsed too much.
 
     Attributes:
         thought: the tag of thoughts that do not end.
@@ -206,7 +206,6 @@ class Walk:
         return [block]
 
     def _contents(self, opening: re.Match[str]) -> Iterator[tuple[int, str]]:
-        """Yield the line of each end that a fence may have, and what stands before it: code may have fences, too."""
         closing = re.compile(rf"{opening['fence']}{opening['fence'][-1]}*[ \t]*$")
         indent = "" if opening["before"].strip() else opening["before"]
         left = _MAX_CLOSINGS
@@ -264,7 +263,6 @@ class Walk:
         return True
 
     def _envelope(self) -> bool:
-        """Take JSON between other text, and tool calls in tags; drop the tags around an answer."""
         if self.thought or self._left < 0:
             return False
         line = self._lines[self._number]
@@ -293,7 +291,6 @@ class Walk:
         return True
 
     def _untagged(self, line: str) -> bool:
-        """Take the tag that opens or closes an answer from a line, to be read again."""
         tag = envelopes.ANSWER_TAG.match(line)
         if tag is None:
             return envelopes.without_end(self._lines, self._number)
@@ -357,7 +354,6 @@ class Walk:
         return True
 
     def _parsed(self, text: str) -> Block | None:
-        """Parse text as it is, indented as a whole, or with the indentation that its first line lost."""
         self._left -= max(len(text), _LEAST_PARSED)
         if not text.strip() or self._left < 0:
             return None
@@ -371,7 +367,6 @@ class Walk:
         return next(filter(None, map(as_python, envelopes.repaired(text))), None)
 
     def _end(self, begin: int) -> int:
-        """Return the end of the shortest run of lines that is Python, with all lines that are deeper; 0 for none."""
         lines, tries = self._lines, 0
         for end in range(begin + 1, len(lines) + 1):
             if end < len(lines) and _is_below(lines[end], lines[begin]):

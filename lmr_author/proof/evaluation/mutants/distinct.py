@@ -156,7 +156,6 @@ def _thinned(mutants: list[Mutant], most: int) -> list[Mutant]:
 
 
 def canonical_form(text: str, defaults: Defaults | None = None, off: Collection[str] = ()) -> str | None:
-    """Return the form of a function's source; None when it is no Python."""
     try:
         function = parse(text)
         tree = _Canonical(defaults or {}, off, _aliases(function)).visit(function)
@@ -340,7 +339,7 @@ def _is_unread(target: ast.expr, read: Collection[str]) -> bool:
 
 
 def _names_read(tree: ast.AST) -> set[str]:
-    """Return the names that somebody reads; counters only counted are not read, nor new arrays only filled.
+    """Return the names that are read; counters that only count, and new arrays that are only filled, are not.
 
     A new array is one as in ``losses = torch.zeros(n)``, which no other name can stand for.
     """

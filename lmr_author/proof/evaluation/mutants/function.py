@@ -61,7 +61,6 @@ class Function:
 
     @staticmethod
     def root(node: cst.CSTNode) -> str:
-        """Return the name that attributes and subscripts are taken of: ``self`` of ``self.layers[0].norm``; or ""."""
         match node:
             case cst.Attribute(value=cst.Name(value=name)) | cst.Subscript(value=cst.Name(value=name)):
                 return name

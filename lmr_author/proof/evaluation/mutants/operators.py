@@ -57,7 +57,6 @@ def parsed(text: str) -> cst.CSTNode:
 
 
 def operand(node: cst.BaseExpression) -> cst.BaseExpression:
-    """Return an expression as an operand: in parentheses unless it needs none."""
     if node.lpar or isinstance(node, ATOMS):
         return node
     return node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
@@ -176,7 +175,6 @@ def constant(node: Any, code: Function) -> Edits:
 
 
 def infinity(node: Any, code: Function) -> Edits:
-    """Put zero in the place of what is larger, or smaller, than anything else."""
     if _is_infinite(node) and not isinstance(code.parents[node], cst.UnaryOperation):
         yield Edit(node, parsed("0"))
 
@@ -228,7 +226,6 @@ def dropped_call(node: Any, code: Function) -> Edits:
 
 
 def _without_call(call: cst.Call, code: Function) -> list[cst.BaseExpression]:
-    """Return what each mistake leaves of a call."""
     name, values = code.called(call), _positional(call)
     is_method = isinstance(call.func, cst.Attribute) and not code.is_module(call.func.value)
     if name in WORDS["bounds"] and len(call.args) == 2 and not is_method:
@@ -371,7 +368,6 @@ def dropped_statement(node: Any, code: Function) -> Edits:
 
 
 def _integer(node: Any) -> int | None:
-    """Return the value of an integer as it is written, sign included; None for anything else."""
     match node:
         case cst.UnaryOperation(operator=cst.Minus(), expression=cst.Integer() as positive):
             return -positive.evaluated_value
