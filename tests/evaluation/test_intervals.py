@@ -58,10 +58,6 @@ def test_pass_at_k_ends_where_a_problem_has_too_few_samples() -> None:
     assert list(pass_at([[True] * 12])) == [1, 2, 5, 10, 12] and pass_at([]) == {}
 
 
-def test_problems_with_more_samples_do_not_count_more() -> None:
-    assert pass_rate([[True] * 8, [False]]).share == 0.5
-
-
 @given(st.lists(st.lists(st.booleans(), min_size=1, max_size=6), min_size=1, max_size=40))
 def test_the_interval_holds_the_share_and_has_a_width(samples: list[list[bool]]) -> None:
     rate = pass_rate(samples)
