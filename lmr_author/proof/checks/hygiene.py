@@ -90,9 +90,11 @@ def no_caches(task: TaskContents) -> Iterator[Problem]:
 )
 def no_logs(task: TaskContents) -> Iterator[Problem]:
     for entry in unwanted(task, "logs"):
-        # Far from the tests it may be the authors' own.
-        severity = WARNING if "unit_test" in entry.relative else NOTE
-        yield Problem(no_logs.title, "delete it", task.path(entry), severity=severity, kind="log")
+        if "unit_test" in entry.relative:
+            yield Problem(no_logs.title, "delete it", task.path(entry), kind="log")
+        else:
+            hint = "leave it if the authors committed it; otherwise delete it"
+            yield Problem(no_logs.title, hint, task.path(entry), severity=NOTE, kind="log")
 
 
 _ODD = re.compile(r"[\x00-\x1f\udc80-\udcff]")

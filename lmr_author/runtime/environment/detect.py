@@ -84,7 +84,7 @@ def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[
         date=commit_date,
         sources=tuple(manifest.path for manifest in manifests if manifest.says_more_than_problems),
         system=_system(others),
-        credentials=code.credentials,
+        credentials=code.credentials(),
     )
     if goals:
         needs = _only(needs, code, goals)
