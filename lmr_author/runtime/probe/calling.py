@@ -18,6 +18,8 @@ VALUE, RAISED, EXHAUSTED, RETURNED = "value", "@raised", "@exhausted", "@returne
 """Parts of the outcome; a generator's value is the list of its items."""
 GRAD = "@grad "
 """Prefix of an argument of which only the ``.grad`` of tensors changed."""
+ADDED = "@added"
+"""Names of the arguments whose objects only got new attributes, with commas."""
 ITEM_LIMIT = 1000
 """Most items of a generator that are kept."""
 DEEPEST = 8

@@ -19,7 +19,7 @@ from .arrays import (
     native,
     scalar_mismatch,
 )
-from .calling import EXHAUSTED, GRAD, GRADIENTS, RAISED, RETURNED, VALUE
+from .calling import ADDED, EXHAUSTED, GRAD, GRADIENTS, RAISED, RETURNED, VALUE
 from .document import (
     FIELDS,
     FLAG,
@@ -86,6 +86,7 @@ class Comparison:
             nearest path above it; then, where one object is in several places, that of the first place, unless that is
             not compared; then that of :data:`DEFAULT`, then exact.
         within: the comparison whose unordered items this one compares.
+        may_add: objects may have attributes that the document's lack.
     """
 
     def __init__(
@@ -94,8 +95,11 @@ class Comparison:
         actual: Side,
         checkers: Optional[Checkers] = None,
         within: Optional[Comparison] = None,
+        may_add: bool = False,
     ) -> None:
         self.expected, self.actual, self.checkers = expected, actual, checkers or {}
+        self.may_add = may_add
+        self.added: List[str] = []
         nodes = walk(expected.document.tree) if within is None else ()
         self.first = {id(node): path for path, node in nodes if isinstance(node, (dict, list))}
         self.outermost: Comparison = self if within is None else within.outermost
@@ -128,7 +132,7 @@ class Comparison:
         node = self.expected.followed(wanted)
         first = self.first.get(id(node), path)
         checker = self.checker(path, first)
-        if node == {"$": "omitted"} or (path.startswith(GRAD) and self.left_out(path)):
+        if node == {"$": "omitted"} or path == ADDED or (path.startswith(GRAD) and self.left_out(path)):
             return
         skipped, below = checker.get("kind") == "ignore", self.below(path)
         if skipped and not below:
@@ -352,7 +356,9 @@ class Comparison:
             part = join(path, step) if step else path
             if step in wanted and step in got:
                 self.pair(wanted[step], got[step], part)
-            elif step[1:] not in e.get("lazy", ()):
+            elif step[1:] not in e.get("lazy", ()) and not (
+                self.may_add and step in got and e["$"] == "object"
+            ):
                 self.one_sided(wanted.get(step, _NOTHING), got.get(step, _NOTHING), path, part)
         self.items(e, a, path)
 
@@ -361,6 +367,8 @@ class Comparison:
         near = self.loosest(path, self.checker(path, path))
         matches = self.match([key for key, _ in wanted], [key for key, _ in got], near)
         found = frozenset(matches.values())
+        if not path:  # the whole outcome
+            self.added = [name for key, part in got if key == ADDED for name in str(part).split(",")]
         more = [(number, pair) for number, pair in enumerate(got) if number not in found]
         for index, (key, part) in enumerate(wanted):
             if len(self.differences) >= self.most:
@@ -387,7 +395,8 @@ class Comparison:
 
     def one_sided(self, wanted: Any, got: Any, path: str, part: str) -> None:
         """Report a part that only one side has."""
-        if self.left_out(part) or wanted == {"$": "omitted"}:
+        may_be = part == ADDED or (wanted is _NOTHING and part in self.added)
+        if may_be or self.left_out(part) or wanted == {"$": "omitted"}:
             return
         if not path and part not in (VALUE, RAISED, EXHAUSTED, RETURNED, GRADIENTS):  # a changed argument
             self.differ(part, HAS_TO_STAY if wanted is _NOTHING else HAS_TO_CHANGE)

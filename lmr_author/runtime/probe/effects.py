@@ -3,16 +3,17 @@
 Inputs: arguments by parameter name; ``@closure NAME``, a free variable; ``@global NAME``, a global that importing the
 file does not set; ``@random``, states of the random generators; ``@mode``, PyTorch's modes; ``@gradients``, a flag;
 ``@items``, how many a generator yielded. Outcome: ``value``, or ``@raised``, the exception's class; each argument that
-the call changed, named ``@grad x`` if only the ``.grad`` of its tensors changed; ``@gradients``; ``@exhausted`` and
-``@returned`` of a generator, whose ``value`` is the list of its items.
+the call changed, named ``@grad x`` if only the ``.grad`` of its tensors changed; ``@added``, those (with commas)
+whose objects only got attributes that they lacked; ``@gradients``; ``@exhausted`` and ``@returned`` of a generator,
+whose ``value`` is the list of its items.
 """
 
 from __future__ import annotations
 
 import inspect
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from .calling import EXHAUSTED, GLOBAL, GRAD, GRADIENTS, VALUE, closure, gradients
+from .calling import ADDED, EXHAUSTED, GLOBAL, GRAD, GRADIENTS, VALUE, closure, gradients
 from .comparison import GRADS, Comparison
 from .document import Document
 from .objects import load_helper
@@ -80,16 +81,21 @@ class Outcome:
     def changes(self, function: Any) -> Dict[str, Any]:
         """Return the parts that the call changed."""
         effects: Dict[str, Any] = {}
+        added: List[str] = []
         now = dict(self.parts)
         now.update({name: value for name, value in closure(function).items() if name in now})
         before, live = Stored(self.document), Live(self.fixture_of)
         exactly = Comparison(before, live)
         but_grads = Comparison(before, live, {GRADS: {"kind": "ignore"}})
+        but_new = Comparison(before, live, {GRADS: {"kind": "ignore"}}, may_add=True)
         for name, node in self.document.tree.items():
             if name in now and not name.startswith(GLOBAL) and exactly.run(node, now[name]):
                 prefix = "" if but_grads.run(node, now[name]) else GRAD
-                effects[VALUE_ARGUMENT if name == VALUE and not prefix else prefix + name] = now[name]
-        return effects
+                changed = VALUE_ARGUMENT if name == VALUE and not prefix else prefix + name
+                effects[changed] = now[name]
+                if not but_new.run(node, now[name]):
+                    added.append(changed)
+        return dict(effects, **{ADDED: ",".join(added)}) if added else effects
 
     def whole(self, function: Any, result: Dict[str, Any]) -> Dict[str, Any]:
         """Return the outcome as live values. ``result``: that of :func:`.calling.call`, or what was raised."""
