@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -111,7 +112,7 @@ def _grade_one(
     if not grade:
         hint = "add --grade GRADE --reason TEXT, or run it in a terminal"
         ui.require_person(asking, "no grade given", hint)
-        grade, reason = _ask(candidate)
+        grade, reason = _ask(candidate, stop=False)
     path = scoring.score(candidate, reviewer, grade, reason)
     if output is Format.json:
         about = {"candidate": candidate.name, "sha256": candidate.sha256}
@@ -158,31 +159,32 @@ def ask_each(left: Sequence[Candidate], reviewer: str) -> int:
     """Ask for one grade after the other, each stored at once; returns the number of answers that have one."""
     from lmr_author.release.review.score import score as store_grade
 
-    number, given = 0, dict[int, str]()
-    while number < len(left):
+    given = dict[int, str]()
+
+    def ask(number: int) -> None:
         candidate = left[number]
         ui.say("")
         ui.say(f"{number + 1} of {len(left)}: {candidate.name}, {candidate.task.name}", tone="bold")
-        more = {"b": "back", "s": "stop"} if number else {"s": "stop"}
-        grade, reason = _ask(candidate, more, given.get(number, ""))
-        if grade == "stop":
-            break
-        if grade == "back":
-            number -= 1
-            continue
+        grade, reason = _ask(candidate, given.get(number, ""))
         path = store_grade(candidate, reviewer, grade, reason)
         ui.say(f"{candidate.name}: {grade} (stored in {path})")
         given[number] = f"{grade}, {reason}"
-        number += 1
+
+    with suppress(_StopError):
+        ui.steps(*(partial(ask, number) for number in range(len(left))))
     return len(given)
 
 
-def _ask(candidate: Candidate, more: dict[str, str] | None = None, before: str = "") -> tuple[str, str]:
+class _StopError(Exception):
+    """The reviewer grades the other answers another time."""
+
+
+def _ask(candidate: Candidate, before: str = "", *, stop: bool = True) -> tuple[str, str]:
     """Ask for a grade and its reason, below the paper's words and the answer beside the golden.
 
     Args:
-        more: letters of other answers, which need no reason.
         before: the grade that it has, with its reason.
+        stop: offer to stop, which raises _StopError.
     """
     from lmr_author.core.task.reviews import GRADES
     from lmr_author.release.review.score import passages
@@ -199,10 +201,22 @@ def _ask(candidate: Candidate, more: dict[str, str] | None = None, before: str =
     if before:
         ui.say(f"your grade so far: {before}", indent=2)
     letters = {"".join(word[0] for word in name.split("-")): name for name in GRADES}
-    while (chosen := ui.letter("How good is it?", {**letters, **(more or {})})) in GRADES:
-        with suppress(ui.Back), ui.going_back():
-            return chosen, ui.needed("Why?")
-    return chosen, ""
+    if stop:
+        letters["s"] = "stop"
+    grade = reason = ""
+
+    def ask_grade() -> None:
+        nonlocal grade
+        grade = ui.letter("How good is it?", letters)
+        if grade not in GRADES:
+            raise _StopError
+
+    def ask_reason() -> None:
+        nonlocal reason
+        reason = ui.needed("Why?")
+
+    ui.steps(ask_grade, ask_reason)
+    return grade, reason
 
 
 def _results(tasks: Sequence[Task], predictions: Path | None, output: Format) -> None:

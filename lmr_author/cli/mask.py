@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -66,10 +68,10 @@ def mask(
     folder, here, asking = current_task(task), Path.cwd(), ui.can_ask()
     if leaks:
         _require_leaks_alone(folder, bool(targets or also))
-    elif not targets and not also:
+    is_picking = not (leaks or targets or also)
+    if is_picking:
         example = "name one: lmr-author mask trainers.py::preference_loss"
         ui.require_person(asking, "no target given", example)
-        targets = mask_dialogue.pick_targets(folder)
     files = None
     if retrieval:
         files = tuple(path for path in retrieval if path not in ("auto", "none"))
@@ -85,8 +87,20 @@ def mask(
         propose_retrieval="auto" in (retrieval or ()),
         also=tuple(also or ()),
     )
-    if asking and options.targets:
-        options = mask_dialogue.complete(folder, options, here)
+    if asking and (is_picking or options.targets):
+        given = options
+
+        def pick() -> bool:
+            nonlocal given
+            if is_picking:
+                given = replace(given, targets=tuple(mask_dialogue.pick_targets(folder)))
+            return is_picking
+
+        def complete() -> None:
+            nonlocal options
+            options = mask_dialogue.complete(folder, given, here)
+
+        ui.steps(pick, complete)
     with ui.progress("masking"):
         result = mask_functions(folder, options, here)
     show(result)
@@ -160,21 +174,37 @@ def ask_about_leaks(task: Task, leaks: Sequence[OpenLeak], here: Path) -> None:
         question = f"The solution may be readable in {len(leaks)} more places."
         if ui.choice(question, [ONE_BY_ONE, LEAVE_ALL]) == LEAVE_ALL:
             return
-    also: list[str] = []
-    accept: list[tuple[Finding, str]] = []
+    also: dict[int, tuple[str, ...]] = {}
+    accept: dict[int, tuple[Finding, str]] = {}
     done = False
-    try:
-        for leak in leaks:
-            if set(also).intersection(leak.also):
-                continue  # an earlier answer masks it along
+
+    def ask(number: int) -> bool:
+        leak = leaks[number]
+        also.pop(number, None)
+        accept.pop(number, None)
+        if any(set(others).intersection(leak.also) for others in also.values()):
+            return False  # an earlier answer masks it along
+        answer = ""
+
+        def choose() -> None:
+            nonlocal answer
             answer = _ask(leak)
+
+        def ask_reason() -> None:
             if answer == MASK:
-                also += leak.also
+                also[number] = tuple(leak.also)
             elif answer == ACCEPT:
-                accept.append((leak.finding, ui.needed("Why is it no problem?")))
+                accept[number] = (leak.finding, ui.needed("Why is it no problem?"))
+
+        ui.steps(choose, ask_reason)
+        return True
+
+    try:
+        ui.steps(*(partial(ask, number) for number in range(len(leaks))))
         done = True
     finally:
-        _carry_out(task, leaks, dict.fromkeys(also), accept, here)
+        names = dict.fromkeys(name for others in also.values() for name in others)
+        _carry_out(task, leaks, names, list(accept.values()), here)
         if not done:
             ui.say("`lmr-author mask --leaks` asks about the other places")
 

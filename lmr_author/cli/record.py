@@ -108,13 +108,20 @@ def record(
     if draft_driver is None and asking:
         from lmr_author.cli.record_dialogue import ask_driver, ask_target
 
-        target, force = ask_target(folder, target, force=force)
-        if not options.drives:
-            answer = ask_driver(folder, target, options)
-            if isinstance(answer, Path):
-                draft_driver = answer
-            else:
-                options = answer
+        given, must_replace, driver = target, force, options
+
+        def ask_what() -> None:
+            nonlocal target, force
+            target, force = ask_target(folder, given, force=must_replace)
+
+        def ask_how() -> None:
+            nonlocal options, draft_driver
+            if not driver.drives:
+                answer = ask_driver(folder, target, driver)
+                draft_driver = answer if isinstance(answer, Path) else None
+                options = driver if isinstance(answer, Path) else answer
+
+        ui.steps(ask_what, ask_how)
     if draft_driver is not None:
         return _draft(folder, target, draft_driver, task, force=force)
 

@@ -22,15 +22,25 @@ def ask_target(folder: Task, target: str | None, *, force: bool) -> tuple[str | 
     """Ask for the target where there are several, and whether to replace its recording. Raises UsageError for no."""
     info = folder.load()
     targets = [str(implementation.target) for implementation in info.implementations]
-    if target is None and len(targets) > 1:
-        target = ui.choice("Which function?", targets)
-    implementation = implementation_of(folder, info, target, Path.cwd())
-    if not force and folder.unit_test(info, implementation).exists():
-        question = f"{implementation.target} is recorded already. Replace its test (the old one is kept)?"
-        if not ui.confirm(question, default=False):
-            raise UsageError("nothing was recorded", "the test of before stays")
-        force = True
-    return target, force
+    chosen, replaces = target, force
+
+    def choose() -> bool:
+        nonlocal chosen
+        if target is None and len(targets) > 1:
+            chosen = ui.choice("Which function?", targets)
+        return chosen != target
+
+    def confirm() -> None:
+        nonlocal replaces
+        implementation = implementation_of(folder, info, chosen, Path.cwd())
+        if not force and folder.unit_test(info, implementation).exists():
+            question = f"{implementation.target} is recorded already. Replace its test (the old one is kept)?"
+            replaces = ui.confirm(question, default=False)
+            if not replaces:
+                raise UsageError("nothing was recorded", "the earlier test stays")
+
+    ui.steps(choose, confirm)
+    return chosen, replaces
 
 
 def ask_driver(folder: Task, target: str | None, options: RecordOptions) -> RecordOptions | Path:
@@ -47,20 +57,28 @@ def ask_driver(folder: Task, target: str | None, options: RecordOptions) -> Reco
         choices[TESTS] = f"The repository's tests: {tests}"
     choices[EXAMPLE] = f"A call that I write, as {implementation.goal_function}(2.0, scale=0.5)"
     choices[DRAFT] = "A script that calls it: draft one, which I edit"
-    chosen = ui.choice(f"What calls {implementation.qualname}?", choices)
-    if chosen == DRAFT:
-        path = ui.path(
-            "Script to write:", "driver.py", lambda name: "it exists" if Path(name).exists() else ""
-        )
-        return Path(path)
-    if chosen == TESTS:
-        return replace(options, from_tests=True)
-    if chosen == EXAMPLE:
-        text = ui.needed("Call:", f"{implementation.goal_function}(", _example_problem)
-        return replace(options, examples=(text,))
-    if chosen == COMMAND:
-        return replace(options, command=_command(repository))
-    return replace(options, command=shlex.join(last))
+    chosen = ""
+    answer: RecordOptions | Path = options
+
+    def choose() -> None:
+        nonlocal chosen
+        chosen = ui.choice(f"What calls {implementation.qualname}?", choices)
+
+    def describe() -> None:
+        nonlocal answer
+        if chosen == DRAFT:
+            exists = lambda name: "it exists" if Path(name).exists() else ""  # noqa: E731
+            answer = Path(ui.path("Script to write:", "driver.py", exists))
+        elif chosen == TESTS:
+            answer = replace(options, from_tests=True)
+        elif chosen == EXAMPLE:
+            text = ui.needed("Call:", f"{implementation.goal_function}(", _example_problem)
+            answer = replace(options, examples=(text,))
+        else:
+            answer = replace(options, command=_command(repository) if chosen == COMMAND else shlex.join(last))
+
+    ui.steps(choose, describe)
+    return answer
 
 
 def _tests(implementation: Implementation, repository: Path) -> str:

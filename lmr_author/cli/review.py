@@ -94,8 +94,18 @@ def _decide(
         if item in evidence:
             show_evidence(evidence[item])
         show_disputes([dispute for dispute in review_status(task).disputes if dispute.item == item])
-        answer = answer or ui.letter(f"Decision about {item}:", {"p": "pass", "f": "fail"})
-        reason = reason or ui.needed("Reason for the decision:")
+        given = {"answer": answer, "reason": reason}
+
+        def ask() -> bool:
+            if not answer:
+                given["answer"] = ui.letter(f"Decision about {item}:", {"p": "pass", "f": "fail"})
+            return not answer
+
+        def ask_reason() -> None:
+            given["reason"] = reason or ui.needed("Reason for the decision:")
+
+        ui.steps(ask, ask_reason)
+        answer, reason = given["answer"], given["reason"]
     reviewing.adjudicate(task, item, answer, reason, reviewer, checklist)
     return show_agreement([task], checklist, output)
 
@@ -192,24 +202,15 @@ def ask_answers(
     items, shown = {question.id: question for question in questions}, evidence or {}
     names = list(items)
     answers = _resumed(before, items, shown)
+    answered = set(answers)
 
-    def ask(name: str) -> bool:
-        """Ask one item beside its evidence and store its answer; False to go back to the one before."""
+    def ask(name: str) -> None:
         ui.say("")
         ui.say(f"{names.index(name) + 1} of {len(names)}: {name}", tone="bold")
-        answer = _ask(items[name], shown.get(name), address, answers.get(name), first=name == names[0])
-        if answer is None:
-            return False
-        answers[name] = answer
+        answers[name] = _ask(items[name], shown.get(name), address, answers.get(name))
         keep({**before, **answers})
-        return True
 
-    todo = [name for name in names if name not in answers]
-    while todo:
-        if ask(todo[0]):
-            del todo[0]
-        else:
-            todo.insert(0, names[names.index(todo[0]) - 1])
+    ui.steps(*(partial(ask, name) for name in names if name not in answered))
     ui.revise(lambda: {name: _line(name, answers[name]) for name in names}, ask)
     return {name: answers[name] for name in names}
 
@@ -240,10 +241,8 @@ def _ask(
     evidence: QuestionEvidence | None,
     address: Callable[[str], str] | None,
     before: Mapping[str, str] | None,
-    *,
-    first: bool,
-) -> dict[str, str] | None:
-    """Ask one item; None to go back. A pass needs a reason where the evidence is weak, any other answer always.
+) -> dict[str, str]:
+    """Ask one question. A pass needs a reason if the evidence is weak, any other answer always.
 
     Args:
         before: an earlier answer, whose reason can be changed.
@@ -256,8 +255,6 @@ def _ask(
     if question.look_at:
         ui.say(f"see {question.look_at}", indent=2, tone="cyan")
     letters = {"p": "pass", "f": "fail", "u": "unsure"}
-    if not first:
-        letters["b"] = "back"
     if address:
         letters["o"] = "open page"
     given = {"answer": "", "comment": ""}
@@ -266,13 +263,8 @@ def _ask(
         ui.say(_line("so far", before), indent=2, tone="dim")
 
     def ask() -> None:
-        try:
-            while (answer := ui.letter(question.question, letters)) == "open page" and address:
-                ui.say(address(question.id), "page:", "cyan", whole=True)
-        except ui.Back:
-            if first:
-                raise
-            answer = "back"
+        while (answer := ui.letter(question.question, letters)) == "open page" and address:
+            ui.say(address(question.id), "page:", "cyan", whole=True)
         given["answer"] = answer
 
     def ask_why() -> None:
@@ -282,7 +274,7 @@ def _ask(
             given["comment"] = ui.needed("The evidence is weak. Why does it pass?", written, lacks_sentence)
 
     ui.steps(ask, ask_why)
-    return None if given["answer"] == "back" else given
+    return given
 
 
 class _TaskPage:

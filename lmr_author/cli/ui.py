@@ -280,7 +280,7 @@ Check = Callable[[str], str]
 
 
 class Back(Exception):
-    """A person pressed Escape: the question before is to be asked again."""
+    """Escape was pressed: ask the previous question again."""
 
 
 _asking = True
@@ -306,10 +306,11 @@ def require_person(there: bool, problem: str, hint: str) -> None:
 
 
 @contextmanager
-def going_back() -> Iterator[None]:
+def going_back(possible: bool = True) -> Iterator[None]:
     """Let Escape leave the questions of the block, which then raise Back."""
     global _is_back_possible
-    before, _is_back_possible = _is_back_possible, True
+    before = _is_back_possible
+    _is_back_possible = before or possible
     try:
         yield
     finally:
@@ -317,33 +318,40 @@ def going_back() -> Iterator[None]:
 
 
 def steps(*ask: Callable[[], object]) -> None:
-    """Ask questions in their order; Escape leads back to the one before, and at the first one does nothing.
+    """Ask questions in order; Escape returns to the previous one.
+
+    At the first one Escape raises Back if these are themselves a step, and does nothing otherwise.
 
     Args:
-        ask: each returns False where nobody had to be asked, and is then passed over on the way back.
+        ask: each returns False if nothing had to be asked, and is then skipped on the way back.
     """
     asked: list[int] = []
     at = 0
     while at < len(ask):
         try:
-            with going_back():
+            with going_back(bool(asked)):
                 if ask[at]() is not False:
                     asked.append(at)
             at += 1
         except Back:
-            at = asked.pop() if asked else at
+            if not asked:
+                raise
+            at = asked.pop()
 
 
 def _answer(question: Question) -> Any:
-    """Ask a question of questionary; Escape raises Back where there is a way back."""
-    if _is_back_possible:
-        from prompt_toolkit.key_binding import KeyBindings, merge_key_bindings
+    """Ask a question of questionary; Escape raises Back if there is a previous question."""
+    from prompt_toolkit.key_binding import KeyBindings, merge_key_bindings
 
-        escape, application = KeyBindings(), question.application
-        escape.add("escape")(lambda event: event.app.exit(exception=Back))
-        application.key_bindings = merge_key_bindings([application.key_bindings or KeyBindings(), escape])
-        # Escape begins the sequences of other keys: how long to wait for their rest.
-        application.ttimeoutlen = application.timeoutlen = 0.1
+    def leave(event: Any) -> None:
+        if _is_back_possible:
+            event.app.exit(exception=Back)
+
+    escape, application = KeyBindings(), question.application
+    escape.add("escape")(leave)
+    application.key_bindings = merge_key_bindings([application.key_bindings or KeyBindings(), escape])
+    # Escape begins the sequences of other keys: how long to wait for their rest.
+    application.ttimeoutlen = application.timeoutlen = 0.1
     return question.unsafe_ask()
 
 
@@ -392,12 +400,15 @@ def letter(question: str, answers: Mapping[str, str]) -> str:
     """Ask for one of several answers by its letter; Enter alone is none, so that nothing is signed by mistake.
 
     Args:
-        answers: letter → answer; the word itself is taken as well.
+        answers: letter → answer; the word itself works as well. "b" goes back, as Escape does.
     """
+    answers = {**answers, "b": "back"} if _is_back_possible else answers
     words = {**answers, **{answer: answer for answer in answers.values()}}
     shown = ", ".join(f"{key} {answer}" for key, answer in answers.items())
     say(question, tone="bold")  # wrapped at words, as a prompt is not
     given = needed(f"{shown}:", "", lambda text: "" if text.lower() in words else f"type {shown}")
+    if words[given.lower()] == "back":
+        raise Back
     return words[given.lower()]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -92,8 +93,7 @@ def _options(
                 raise UsageError("no PAPER given, and no task here", hint) from error
             from lmr_author.cli import new_task
 
-            paper = ui.path("Paper (PDF file, URL or arXiv id):", check=new_task.paper_problem)
-            repo = repo or new_task.ask_repository()
+            paper, repo = new_task.ask_origins(repo)
         else:
             options, path = vetting_room.options_of_task(folder), folder.vetting_path
     if repo is not None:
@@ -125,20 +125,19 @@ def ask_questions(
     from lmr_author.authoring.vetting.questions import QUESTIONS
     from lmr_author.authoring.vetting.vet import with_answers
 
-    for name in QUESTIONS:
-        if not vetting.questions[name].answer and name not in settled:
-            vetting = with_answers(vetting, {name: _ask(vetting, name)})
-            save(vetting)
-    seen = {name: answer for name, answer in settled.items() if not vetting.questions[name].answer}
-    for name in seen:
-        _show_evidence(vetting, name)
-    vetting = with_answers(vetting, seen)
-
     def change(name: str) -> None:
         nonlocal vetting
         vetting = with_answers(vetting, {name: _ask(vetting, name)})
         save(vetting)
 
+    open_questions = [
+        name for name in QUESTIONS if not vetting.questions[name].answer and name not in settled
+    ]
+    ui.steps(*(partial(change, name) for name in open_questions))
+    seen = {name: answer for name, answer in settled.items() if not vetting.questions[name].answer}
+    for name in seen:
+        _show_evidence(vetting, name)
+    vetting = with_answers(vetting, seen)
     save(vetting)
     ui.revise(lambda: {name: _line(name, vetting.questions[name]) for name in QUESTIONS}, change)
     forbidden = vetting.licence_stop or vetting.questions["license"].answer == "no"

@@ -60,15 +60,15 @@ def test_escape_leads_to_the_question_before(keys: PipeInput) -> None:
     def ask(name: str) -> Callable[[], None]:
         return lambda: answers.update({name: ui.needed(name)})
 
-    typed(keys, ESCAPE, f"one{ENTER}", ESCAPE, f"two{ENTER}", f"three{ENTER}")
-    ui.steps(ask("first"), lambda: False, ask("second"))
+    with typed(keys, f"one{ENTER}", ESCAPE, f"two{ENTER}", f"three{ENTER}"):
+        ui.steps(ask("first"), lambda: False, ask("second"))
     assert answers == {"first": "two", "second": "three"}
 
 
 def test_a_reason_can_be_left_for_its_question(keys: PipeInput) -> None:
     question = HUMAN[0]
-    typed(keys, f"f{ENTER}", ESCAPE, f"p{ENTER}", ENTER)
-    answers = ask_answers([question], {}, lambda stored: None)
+    with typed(keys, f"f{ENTER}", ESCAPE, f"p{ENTER}", ENTER):
+        answers = ask_answers([question], {}, lambda stored: None)
     assert answers == {question.id: {"answer": "pass", "comment": ""}}
 
 
