@@ -14,12 +14,17 @@ from lmr_author.core.texts import counted
 
 if TYPE_CHECKING:
     from lmr_author.core.task import Finding
+    from lmr_author.proof.leaks import Leak
     from lmr_author.proof.validation.report import Places, Position, Property, Report, TaskReport
 
 WIDE = 120
 """Columns of a report without a terminal, or in a wider one: longer lines are hard to read."""
 SHOWN_LINES = 3
 """Lines shown of a finding that spans more."""
+MOST_DIFF = 14
+"""Lines shown of the difference between a leak and the golden."""
+LEAKS = ("LMR403", "LMR404")
+"""Checks that find the solution's code, which is shown beside the golden's."""
 SEVERITIES = ("error", "warning", "note")
 """The worst first."""
 _INDENT = 6
@@ -29,6 +34,8 @@ _STYLES = {
     r"(?<=: )warning(?= [A-Z]{3}\d)": "yellow",
     r"(?<=: )note(?= [A-Z]{3}\d)|^ {6}(hint|reason):": "cyan",
     r"^ +(\d+|…)? \|": "dim",
+    r"^ {6}\+.*": "green",
+    r"^ {6}-.*": "red",
     r"^No problems found.*|^  \D{18} yes": "green",
 }
 """Regular expression → style of its matches."""
@@ -59,8 +66,9 @@ def _of_task(task: TaskReport, width: int) -> Iterator[str]:
     from lmr_author.proof.validation.report import Places
 
     places = Places(task.directory)
+    leaks = _leaks(task) if any(finding.code in LEAKS for finding in task.findings) else {}
     for finding in task.findings:
-        yield from _finding(task, finding, places, width)
+        yield from _finding(task, finding, places, width, leaks.get((finding.code, finding.path)))
     if task.findings:
         yield ""
     for finding, entry in task.accepted:
@@ -72,7 +80,19 @@ def _of_task(task: TaskReport, width: int) -> Iterator[str]:
         yield ""
 
 
-def _finding(task: TaskReport, finding: Finding, places: Places, width: int) -> Iterator[str]:
+def _leaks(task: TaskReport) -> dict[tuple[str, str], Leak]:
+    """Return the likest place of each file that contains a solution, by code and path."""
+    from lmr_author.proof.contents import TaskContents
+    from lmr_author.proof.leaks.tree import search
+
+    contents = TaskContents(task.directory)
+    found = [leak for leak in search(contents) if leak.code in LEAKS]
+    return {(leak.code, contents.relative(leak.file(contents))): leak.places[0] for leak in found}
+
+
+def _finding(
+    task: TaskReport, finding: Finding, places: Places, width: int, leak: Leak | None
+) -> Iterator[str]:
     """Yield ``file:line: severity code: message`` and, below it, the lines in question and the hint."""
     position = places.of(finding)
     where, message = _path(task, finding), finding.message
@@ -86,6 +106,12 @@ def _finding(task: TaskReport, finding: Finding, places: Places, width: int) -> 
     yield from wrapped(text, width, _INDENT)
     if position is not None and position.lines[0].strip() not in ("{", "["):
         yield from _excerpt(position, width)
+    if leak is not None:
+        lines = [line for line in leak.diff.splitlines()[2:] if not line.startswith("@@")]
+        yield f"{'':{_INDENT}}{'the golden (-) and this code (+):' if lines else 'identical to the golden'}"
+        yield from (f"{'':{_INDENT}}{_cut(line, width - _INDENT)}" for line in lines[:MOST_DIFF])
+        if len(lines) > MOST_DIFF:
+            yield f"{'':{_INDENT}}… {len(lines) - MOST_DIFF} more lines: `lmr-author mask --leaks` shows them"
     yield from _below("hint", finding.hint, width)
 
 
@@ -131,9 +157,9 @@ def _summary(report: Report, width: int) -> Iterator[str]:
     if not report.findings:
         yield f"No problems found in {tasks}{accepted}"
         return
-    if len(report.findings) > 1:
-        checks = by_code()
-        for code, count in sorted(summary["by_code"].items(), key=lambda pair: (-pair[1], pair[0])):
+    checks, several = by_code(), len(report.tasks) > 1
+    for code, count in sorted(summary["by_code"].items(), key=lambda pair: (-pair[1], pair[0])):
+        if count > 1 or several:  # of one task the message stands above
             title = checks[code].title if code in checks else "a check crashed"
             yield from wrapped(f"{count:>4} × {code} {title}", width, 14)
     counts = [counted(summary[f"{key}s"], key) for key in SEVERITIES if summary[f"{key}s"]]

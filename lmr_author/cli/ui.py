@@ -6,6 +6,7 @@ Rich and questionary are imported where they are used, so that start-up and ``--
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -60,14 +61,16 @@ def repeated(option: str, values: Iterable[object]) -> list[object]:
 
 
 def wrapped(text: str, columns: int, hang: int) -> list[str]:
-    """Return the lines of a text at a width; all but the first are indented by ``hang``. No word is broken."""
-    return textwrap.wrap(
-        text,
+    """Return a text's lines at a width, all but the first indented by ``hang``; words and `commands` stay whole."""
+    glued = re.sub(r"[`(]lmr-author [^`)]*[`)]", lambda command: command[0].replace(" ", "\u00a0"), text)
+    lines = textwrap.wrap(
+        glued,
         max(columns, hang + 20),
         subsequent_indent=" " * hang,
         break_long_words=False,
         break_on_hyphens=False,
-    ) or [""]
+    )
+    return [line.replace("\u00a0", " ") for line in lines] or [""]
 
 
 def print_json(data: Any) -> None:
@@ -131,10 +134,8 @@ def say(
 
     screen = console(stderr=stderr)
     line = " " * indent + " ".join(filter(None, (head, one_line(text.expandtabs(4)))))
-    if not screen.is_terminal:  # what is searched or copied has plain spaces
-        line = line.replace("\u00a0", " ")
-    fits = whole or not screen.is_terminal
-    lines = [line] if fits else wrapped(line, screen.width, indent + 2 if hang is None else hang)
+    columns = 10**6 if whole or not screen.is_terminal else screen.width
+    lines = wrapped(line, columns, indent + 2 if hang is None else hang)
     for number, each in enumerate(lines):
         shown = Text(each.rstrip(), tone)
         if head and number == 0:
