@@ -18,6 +18,7 @@ from typer.main import get_command
 from lmr_author.cli import ui
 from lmr_author.cli.options import WHERE_OPTIONS, taking_where
 from lmr_author.core.errors import UsageError
+from lmr_author.core.texts import did_you_mean
 
 SETTINGS: dict[str, Any] = {
     "help_option_names": ["-h", "--help"],
@@ -103,6 +104,7 @@ class Verb(TyperCommand):
             if param.param_type_name == "option":
                 options |= dict.fromkeys(param.opts, param)
         words = iter(args)
+        ctx.meta["words"] = list(args)
         for word in words:
             if word == "--":
                 break
@@ -135,10 +137,8 @@ class LazyGroup(TyperGroup):
         if cmd_name in names:
             return self.load(cmd_name)
         close = difflib.get_close_matches(cmd_name, names, 2, 0.5)
-        raise UsageError(
-            f"there is no command {cmd_name!r}",
-            f"did you mean {' or '.join(close)}?" if close else f"see {ctx.command_path} --help",
-        )
+        hint = did_you_mean(close, f"see {ctx.command_path} --help")
+        raise UsageError(f"there is no command {cmd_name!r}", hint)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         for title, commands in self.sections.items():

@@ -12,8 +12,10 @@ from typer import Argument, Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import (
+    CATEGORY_HELP,
     TaskOption,
     complete_category,
+    complete_function,
     current_task,
     task_words,
     text_or_file,
@@ -38,7 +40,11 @@ ONE_BY_ONE, LEAVE_ALL = "Go through them", "Leave them all"
 def mask(
     targets: Annotated[
         list[str] | None,
-        Argument(metavar="TARGET…", help="FILE::FUNCTION, FILE::Class.method, or a unique name."),
+        Argument(
+            metavar="TARGET…",
+            autocompletion=complete_function,
+            help="FILE::FUNCTION, FILE::Class.method, or a unique name.",
+        ),
     ] = None,
     instruction: Annotated[str | None, Option(help="The task for the model; @FILE reads a file.")] = None,
     category: Annotated[
@@ -46,7 +52,7 @@ def mask(
         Option(
             metavar="NAME",
             autocompletion=complete_category,
-            help="One of the nine, which Tab and `explain LMR004` list.",
+            help=CATEGORY_HELP,
         ),
     ] = None,
     retrieval: Annotated[
@@ -55,7 +61,10 @@ def mask(
     ] = None,
     docstring: Annotated[str | None, Option(help="For a function without one; @FILE reads a file.")] = None,
     comment: Annotated[str | None, Option(help="Words below the TODO; @FILE reads a file.")] = None,
-    also: Annotated[list[str] | None, Option(help="A look-alike to be masked with the target.")] = None,
+    also: Annotated[
+        list[str] | None,
+        Option(autocompletion=complete_function, help="A look-alike to be masked with the target."),
+    ] = None,
     leaks: Annotated[bool, Option("--leaks", help="Only search again for the solutions.")] = False,
     task: TaskOption = None,
 ) -> int:

@@ -16,6 +16,7 @@ from lmr_author.cli import ui
 from lmr_author.cli.options import (
     ForceOption,
     TaskOption,
+    complete_masked,
     current_task,
     finite,
     task_words,
@@ -51,14 +52,21 @@ class Compared(StrEnum):
 
 def record(
     context: typer.Context,
-    target: Annotated[str | None, Argument(help="The masked function, if there are several.")] = None,
+    target: Annotated[
+        str | None,
+        Argument(autocompletion=complete_masked, help="The masked function, if there are several."),
+    ] = None,
     from_tests: Annotated[
         bool, Option("--from-tests", help="Run the repository's tests; what follows -- goes to pytest.")
     ] = False,
     from_example: Annotated[list[str] | None, Option(help="A call to record, as f(torch.randn(4)).")] = None,
     draft_driver: Annotated[Path | None, Option(help="Only write a script with calls, to be edited.")] = None,
     check: Annotated[
-        list[str] | None, Option(metavar="PATH=KIND", help="How a part is compared, as value[0]=set.")
+        list[str] | None,
+        Option(
+            metavar="PATH=KIND",
+            help="How a part is compared, as value[0]=set: exact, set, allclose:RTOL,ATOL or ignore.",
+        ),
     ] = None,
     compare: Annotated[
         list[Compared] | None,
@@ -87,7 +95,9 @@ def record(
     from lmr_author.authoring.recording.options import RecordOptions
 
     command: tuple[str, ...] = tuple(context.args)
-    if target is not None and "::" not in target and draft_driver is None:
+    words = context.meta["words"]
+    after = words[words.index("--") + 1 :] if "--" in words else []
+    if target is not None and [target, *command] == after:
         # `record -- python driver.py`: the parser cannot know that the first word is the command's.
         command, target = (target, *command), None
     compared = compare or ()

@@ -36,6 +36,12 @@ Answers = dict[str, dict[str, str]]
 _ANSWERS = {"pass": "green", "fail": "bold red"}
 
 
+def _complete() -> list[str]:
+    from lmr_author.release.review.checklist import HUMAN
+
+    return [f"{question.id}={answer}" for question in HUMAN for answer in ("pass", "fail")]
+
+
 def review(
     word: TaskArgument = None,
     reviewer: ReviewerOption = None,
@@ -50,7 +56,12 @@ def review(
         ),
     ] = False,
     decide: Annotated[
-        str | None, Option(metavar="ITEM=pass|fail", help="Decide an item on which reviewers disagree.")
+        str | None,
+        Option(
+            metavar="ITEM=pass|fail",
+            autocompletion=_complete,
+            help="Decide an item on which reviewers disagree.",
+        ),
     ] = None,
     reason: ReasonOption = "",
     output: FormatOption = Format.text,

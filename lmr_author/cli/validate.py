@@ -43,7 +43,7 @@ def validate(
         Option(
             metavar="CODE",
             autocompletion=complete_check,
-            help="Only these checks: LMR401, or LMR4 for a group.",
+            help="Only these checks: LMR401; LMR4 or leaks for a group.",
         ),
     ] = None,
     ignore: Annotated[
@@ -52,7 +52,8 @@ def validate(
     ] = None,
     severity: Annotated[Severity, Option(help="The least severity that counts.")] = Severity.NOTE,
     accept: Annotated[
-        list[str] | None, Option(metavar="CODE[:PATH]", help="Accept a finding, with --reason.")
+        list[str] | None,
+        Option(metavar="CODE[:PATH]", autocompletion=complete_check, help="Accept a finding, with --reason."),
     ] = None,
     reason: ReasonOption = "",
     output: Annotated[

@@ -27,6 +27,12 @@ BECAUSE = "yes, and say why"
 _STATES = {"accepted": "green", "rejected": "bold red", "open": "yellow"}
 
 
+def _complete() -> list[str]:
+    from lmr_author.authoring.vetting.questions import ANSWERS, QUESTIONS
+
+    return [f"{name}={answer}" for name in QUESTIONS for answer in ANSWERS]
+
+
 def vet(
     paper: Annotated[str | None, Argument(help="A PDF file, URL or arXiv id; by default the task's.")] = None,
     repo: Annotated[str | None, Option(help="The repository: its address, or a local clone.")] = None,
@@ -36,7 +42,15 @@ def vet(
         Path | None,
         Option("--out", "-o", help="File to write; by default vetting.json, here or of the task."),
     ] = None,
-    answer: Annotated[list[str] | None, Option(help="One answer, as venue=no: WHY.")] = None,
+    answer: Annotated[
+        list[str] | None,
+        Option(
+            metavar="QUESTION=ANSWER",
+            autocompletion=_complete,
+            help="An answer (yes, no or unsure), as 'venue=no: a workshop'; the questions: methodological_focus, "
+            "reproducibility, clarity_and_complexity, venue, year, license.",
+        ),
+    ] = None,
     answers: Annotated[Path | None, Option(help="YAML or JSON file with the answers.")] = None,
     override_licence: Annotated[str, Option(help="Why a forbidding licence is no obstacle.")] = "",
     offline: Annotated[bool, Option("--offline", help="Use no network service.")] = False,
