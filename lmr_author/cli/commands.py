@@ -73,14 +73,12 @@ class Verb(TyperCommand):
     """A command with examples in its help, which refuses an option in place of a forgotten value."""
 
     def format_usage(self, ctx: Any, formatter: Any) -> None:
-        """Write ``Usage: lmr-author mask [OPTIONS] [TARGET…]``."""
         arguments = [param for param in self.get_params(ctx) if param.param_type_name == "argument"]
         names = [written(param) if param.required else f"[{written(param)}]" for param in arguments]
         command = ["-- COMMAND…"] if ctx.allow_extra_args else []
         formatter.write_usage(ctx.command_path, " ".join(["[OPTIONS]", *names, *command]))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write arguments, options and examples."""
         for title, params in by_heading(self.get_params(ctx)).items():
             _write_list(title, {written(param): described(param) for param in params}, formatter)
         examples = read_examples().get(ctx.command_path.removeprefix("lmr-author "), {})
@@ -145,7 +143,6 @@ class LazyGroup(TyperGroup):
             _write_list(title, commands, formatter)
 
     def format_usage(self, ctx: Any, formatter: Any) -> None:
-        """Write the usage line."""
         formatter.write_usage(ctx.command_path, "COMMAND [OPTIONS]")
 
 
@@ -174,7 +171,6 @@ def group(
 
 
 def read_examples() -> dict[str, dict[str, str]]:
-    """Return verb → arguments → purpose."""
     import tomllib
 
     return tomllib.loads(Path(__file__).with_name("examples.toml").read_text("utf-8"))
@@ -208,7 +204,6 @@ def written(param: Any) -> str:
 
 
 def described(param: Any) -> str:
-    """Return a parameter's help with its default."""
     text = " ".join((param.help or "").split()) + (
         " Repeatable." if getattr(param, "multiple", False) else ""
     )

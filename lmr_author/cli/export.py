@@ -25,8 +25,6 @@ MOST_NAMES = 5
 
 
 class ExportFormat(StrEnum):
-    """The engine to export to."""
-
     agent = "agent"
     lmr_bench = "lmr-bench"
     harbor = "harbor"
@@ -77,7 +75,14 @@ def export(
     from lmr_author.release.export.export import export as export_tasks
     from lmr_author.release.export.options import ExportOptions, Publication
 
-    to, out = _complete(to, out)
+    asking = ui.can_ask()
+    ui.require_person(asking or to is not None, "no engine named", f"add --to {'|'.join(ExportFormat)}")
+    ui.require_person(asking or out is not None, "no folder named", "add --out DIR")
+    answers = ui.ask(
+        to=lambda _: None if to else ui.choice("Export to:", list(ExportFormat)),
+        out=lambda _: None if out else ui.path("Folder to write:", check=_taken),
+    )
+    to, out = to or ExportFormat(answers["to"]), out or Path(answers["out"])
     tasks = all_named(words, task) or [default_tasks()]
     chosen = list(by_name(tasks_at(tasks), "exports").values())
     publication = Publication(release_version, organization, tuple(author or ()), name)
@@ -104,27 +109,6 @@ def export(
     elif to is ExportFormat.agent:
         ui.then("judge", *tasks, "--predictions", "ANSWERS.jsonl")
     return EXIT_CLEAN
-
-
-def _complete(to: ExportFormat | None, out: Path | None) -> tuple[ExportFormat, Path]:
-    """Ask for the engine and the folder if they are missing."""
-    asking = ui.can_ask()
-    ui.require_person(asking or to is not None, "no engine named", f"add --to {'|'.join(ExportFormat)}")
-    ui.require_person(asking or out is not None, "no folder named", "add --out DIR")
-    engine, folder = to, out
-
-    def ask_engine() -> bool:
-        nonlocal engine
-        engine = to or ExportFormat(ui.choice("Export to:", list(ExportFormat)))
-        return to is None
-
-    def ask_folder() -> None:
-        nonlocal folder
-        folder = out or Path(ui.path("Folder to write:", check=_taken))
-
-    ui.steps(ask_engine, ask_folder)
-    assert engine is not None and folder is not None
-    return engine, folder
 
 
 def _show_exported(done: ExportResult, tasks: Sequence[Task], options: ExportOptions) -> None:

@@ -97,19 +97,13 @@ def mask(
         also=tuple(also or ()),
     )
     if asking and (is_picking or options.targets):
-        given = options
-
-        def pick() -> bool:
-            nonlocal given
-            if is_picking:
-                given = replace(given, targets=tuple(mask_dialogue.pick_targets(folder)))
-            return is_picking
-
-        def complete() -> None:
-            nonlocal options
-            options = mask_dialogue.complete(folder, given, here)
-
-        ui.steps(pick, complete)
+        given = ui.ask(
+            picked=lambda _: mask_dialogue.pick_targets(folder) if is_picking else None,
+            options=lambda given: mask_dialogue.complete(
+                folder, replace(options, targets=tuple(given["picked"] or options.targets)), here
+            ),
+        )
+        options = given["options"]
     with ui.progress("masking"):
         result = mask_functions(folder, options, here)
     show(result)
@@ -140,7 +134,6 @@ def _then(result: MaskResult, task: Path | None, leaks: Sequence[OpenLeak]) -> N
 
 
 def show(result: MaskResult) -> None:
-    """Print the masked functions, and where the solution can still be read."""
     missing = "missing: `lmr-author set 'category=NAME'` sets one of the nine (`lmr-author explain LMR004`)"
     for implementation in result.implementations:
         ui.say(f"{implementation.target} as implementation {implementation.index}", "masked", "green")
@@ -161,7 +154,6 @@ def show(result: MaskResult) -> None:
 
 
 def show_leak(leak: OpenLeak) -> None:
-    """Print a place where the solution, or something like it, can be read."""
     from lmr_author.core.task import Severity
 
     finding = leak.finding
@@ -193,19 +185,14 @@ def ask_about_leaks(task: Task, leaks: Sequence[OpenLeak], here: Path) -> None:
         accept.pop(number, None)
         if any(set(others).intersection(leak.also) for others in also.values()):
             return False  # an earlier answer masks it along
-        answer = ""
-
-        def choose() -> None:
-            nonlocal answer
-            answer = _ask(leak)
-
-        def ask_reason() -> None:
-            if answer == MASK:
-                also[number] = tuple(leak.also)
-            elif answer == ACCEPT:
-                accept[number] = (leak.finding, ui.needed("Why is it no problem?"))
-
-        ui.steps(choose, ask_reason)
+        given = ui.ask(
+            answer=lambda _: _ask(leak),
+            reason=lambda given: ui.needed("Why is it no problem?") if given["answer"] == ACCEPT else None,
+        )
+        if given["answer"] == MASK:
+            also[number] = tuple(leak.also)
+        elif given["answer"] == ACCEPT:
+            accept[number] = (leak.finding, given["reason"])
         return True
 
     try:
@@ -219,7 +206,6 @@ def ask_about_leaks(task: Task, leaks: Sequence[OpenLeak], here: Path) -> None:
 
 
 def _ask(leak: OpenLeak) -> str:
-    """Ask what to do about a leak; its diff is shown as often as wished."""
     choices = [MASK] if leak.also else []
     if any(look_alike.diff for look_alike in leak.places):
         choices.insert(0, SHOW)

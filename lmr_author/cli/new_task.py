@@ -13,7 +13,7 @@ from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
@@ -30,8 +30,6 @@ PAPER, REASON = "PAPER", "--patch-reason"
 
 
 class SkippedPart(StrEnum):
-    """A part of a repository that a task can do without."""
-
     submodules = "submodules"
     lfs = "lfs"
 
@@ -142,7 +140,6 @@ class _Dialogue:
 
 
 def show(result: NewTaskResult) -> None:
-    """Print the new task, notes about it, and the next command."""
     info = result.info
     ui.say(f"{result.task.root}/", "made", "green")
     rows = {
@@ -159,48 +156,36 @@ def show(result: NewTaskResult) -> None:
 
 def ask_repository(linked: tuple[str, ...] = ()) -> str:
     """Ask for the repository: one that the paper links, or another."""
-    chosen = ANOTHER
+    answers = ui.ask(
+        linked=lambda _: (
+            ui.choice("Repository (the paper links):", [*linked[:8], ANOTHER]) if linked else None
+        ),
+        other=lambda given: _ask_address() if given["linked"] in (None, ANOTHER) else None,
+    )
+    return str(answers["other"] or answers["linked"])
 
-    def choose() -> bool:
-        nonlocal chosen
-        if linked:
-            chosen = ui.choice("Repository (the paper links):", [*linked[:8], ANOTHER])
-        return bool(linked)
 
-    def write() -> None:
-        nonlocal chosen
-        if chosen == ANOTHER:
-            chosen = ui.path("Repository (URL, or a local clone):", check=repository_problem)
-
-    ui.steps(choose, write)
-    return chosen
+def _ask_address() -> str:
+    return ui.path("Repository (URL, or a local clone):", check=repository_problem)
 
 
 def ask_origins(repo: str | None) -> tuple[str, str]:
-    """Ask for the paper, and for the repository if it is not given."""
-    paper, repository = "", repo or ""
-
-    def ask_paper() -> None:
-        nonlocal paper
-        paper = ui.path("Paper (PDF file, URL or arXiv id):", paper, paper_problem)
-
-    def ask() -> None:
-        nonlocal repository
-        repository = repo or ask_repository()
-
-    ui.steps(ask_paper, ask)
-    return paper, repository
+    answers = ui.ask(
+        paper=lambda given: ui.path(
+            "Paper (PDF file, URL or arXiv id):", given.get("paper", ""), paper_problem
+        ),
+        repo=lambda _: repo or ask_repository(),
+    )
+    return answers["paper"], answers["repo"]
 
 
 def paper_problem(answer: str) -> str:
-    """Return what is wrong with a paper that was named; "" for nothing."""
     from lmr_author.authoring.vetting.vet import require_local
 
     return ui.problem(lambda: require_local(answer, None))
 
 
 def repository_problem(answer: str) -> str:
-    """Return what is wrong with a repository that was named; "" for nothing."""
     from lmr_author.authoring.vetting.vet import require_local
     from lmr_author.core.repo import Address
 
@@ -238,8 +223,9 @@ class Wizard:
             question = f"{LABELS[field]}{ui.framed(' (', reason, ')')}:"
             answer = _ask_value(question, getattr(draft, field), facts.get(_fact(field), ()), problem)
             draft = replace(draft, **{field: answer})
-            has_option = field in OPTIONS and field != "repo_folder"
-            self._answers[OPTIONS[field] if has_option else LABELS[field]] = answer
+            if answer:
+                has_option = field in OPTIONS and field != "repo_folder"
+                self._answers[OPTIONS[field] if has_option else LABELS[field]] = answer
 
         def confirm() -> None:
             while True:
@@ -280,21 +266,13 @@ def _show_conflicts(draft: Draft, facts: Facts) -> None:
 
 
 def _ask_value(question: str, before: str, stated: Collection[Fact], problem: ui.Check) -> str:
-    """Let a person choose among several stated values, or type another."""
     values = {fact.value: str(fact) for fact in stated}
-    answer = ""
+    is_open = len(values) > 1 or not set(values) <= {before}
+    labels, usual = {**values, ANOTHER: ANOTHER}, before if before in values else ""
 
-    def choose() -> bool:
-        nonlocal answer
-        if len(values) < 2 and set(values) <= {before}:
-            return False
-        answer = ui.choice(question, {**values, ANOTHER: ANOTHER}, before if before in values else "")
-        return True
+    def write(given: dict[str, Any]) -> str | None:
+        is_right = given["stated"] in values and not problem(given["stated"])
+        return None if is_right else ui.text(question, before, problem)
 
-    def write() -> None:
-        nonlocal answer
-        if answer not in values or problem(answer):
-            answer = ui.text(question, before, problem)
-
-    ui.steps(choose, write)
-    return answer
+    answers = ui.ask(stated=lambda _: ui.choice(question, labels, usual) if is_open else None, written=write)
+    return str(answers["stated"] if answers["written"] is None else answers["written"])

@@ -19,15 +19,11 @@ if TYPE_CHECKING:
 
 
 class Format(StrEnum):
-    """Format of a report."""
-
     text = "text"
     json = "json"
 
 
 class SandboxKind(StrEnum):
-    """Kind of sandbox for a task's code."""
-
     local = "local"
     docker = "docker"
 
@@ -203,19 +199,16 @@ def current_task(task: Path | None) -> Task:
 
 
 def named_once(word: Path | None, option: Path | None) -> Path | None:
-    """Return the task that a word or ``--task`` names. Raises UsageError where both do."""
     if word and option:
         raise UsageError(f"two tasks are named: {word} and {option}", "name one")
     return word or option
 
 
 def all_named(words: list[Path] | None, option: Path | None) -> list[Path]:
-    """Return the tasks and folders of tasks that words and ``--task`` name; empty for none."""
     return [*(words or ()), *([option] if option else [])]
 
 
 def task_words(task: Path | None) -> list[str]:
-    """Return the words that name the task again in the next command."""
     return ["--task", str(task)] if task else []
 
 
@@ -235,7 +228,6 @@ def default_tasks() -> Path:
 
 
 def text_or_file(value: str | None, option: str) -> str | None:
-    """Return ``TEXT``, or the content of FILE for ``@FILE``."""
     return read_text(Path(value[1:]), option).strip() if value and value.startswith("@") else value
 
 

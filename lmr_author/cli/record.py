@@ -44,8 +44,6 @@ _CONTAINER = re.compile(r"(?!(?:True|False|None)$)[A-Za-z]\w*(?: of \d+)?$")
 
 
 class Compared(StrEnum):
-    """An effect of a call that is compared where it is asked for."""
-
     gradients = "gradients"
     arguments = "arguments"
 
@@ -118,20 +116,15 @@ def record(
     if draft_driver is None and asking:
         from lmr_author.cli.record_dialogue import ask_driver, ask_target
 
-        given, must_replace, driver = target, force, options
-
-        def ask_what() -> None:
-            nonlocal target, force
-            target, force = ask_target(folder, given, force=must_replace)
-
-        def ask_how() -> None:
-            nonlocal options, draft_driver
-            if not driver.drives:
-                answer = ask_driver(folder, target, driver)
-                draft_driver = answer if isinstance(answer, Path) else None
-                options = driver if isinstance(answer, Path) else answer
-
-        ui.steps(ask_what, ask_how)
+        given = ui.ask(
+            what=lambda _: ask_target(folder, target, force=force),
+            how=lambda given: options if options.drives else ask_driver(folder, given["what"][0], options),
+        )
+        target, force = given["what"]
+        if isinstance(given["how"], Path):
+            draft_driver = given["how"]
+        else:
+            options = given["how"]
     if draft_driver is not None:
         return _draft(folder, target, draft_driver, task, force=force)
 

@@ -105,18 +105,13 @@ def _decide(
         if item in evidence:
             show_evidence(evidence[item])
         show_disputes([dispute for dispute in review_status(task).disputes if dispute.item == item])
-        given = {"answer": answer, "reason": reason}
-
-        def ask() -> bool:
-            if not answer:
-                given["answer"] = ui.letter(f"Decision about {item}:", {"p": "pass", "f": "fail"})
-            return not answer
-
-        def ask_reason() -> None:
-            given["reason"] = reason or ui.needed("Reason for the decision:")
-
-        ui.steps(ask, ask_reason)
-        answer, reason = given["answer"], given["reason"]
+        given = ui.ask(
+            answer=lambda _: (
+                None if answer else ui.letter(f"Decision about {item}:", {"p": "pass", "f": "fail"})
+            ),
+            reason=lambda _: reason or ui.needed("Reason for the decision:"),
+        )
+        answer, reason = answer or given["answer"], given["reason"]
     reviewing.adjudicate(task, item, answer, reason, reviewer, checklist)
     return show_agreement([task], checklist, output)
 
@@ -268,24 +263,24 @@ def _ask(
     letters = {"p": "pass", "f": "fail", "u": "unsure"}
     if address:
         letters["o"] = "open page"
-    given = {"answer": "", "comment": ""}
     written = before["comment"] if before else ""
     if before:
         ui.say(_line("so far", before), indent=2, tone="dim")
 
-    def ask() -> None:
+    def ask(_: object) -> str:
         while (answer := ui.letter(question.question, letters)) == "open page" and address:
             ui.say(address(question.id), "page:", "cyan", whole=True)
-        given["answer"] = answer
+        return answer
 
-    def ask_why() -> None:
+    def ask_why(given: dict[str, Any]) -> str | None:
         if given["answer"] in ("fail", "unsure"):
-            given["comment"] = ui.needed("Why?", written)
-        elif given["answer"] == "pass" and evidence is not None and evidence.weak:
-            given["comment"] = ui.needed("The evidence is weak. Why does it pass?", written, lacks_sentence)
+            return ui.needed("Why?", written)
+        if evidence is not None and evidence.weak:
+            return ui.needed("The evidence is weak. Why does it pass?", written, lacks_sentence)
+        return None
 
-    ui.steps(ask, ask_why)
-    return given
+    given = ui.ask(answer=ask, comment=ask_why)
+    return {"answer": given["answer"], "comment": given["comment"] or ""}
 
 
 class _TaskPage:
@@ -319,7 +314,6 @@ def _show_earlier(earlier: Review | None, task: Task) -> None:
 
 
 def _show_weaknesses(found: Sequence[Weakness]) -> None:
-    """Print what weakens the task, each with the question that it bears on."""
     if found:
         ui.say("")
         ui.say("Read this first", tone="bold")

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import timedelta
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,12 +48,10 @@ def _escaped(char: str) -> str:
 
 
 def framed(before: str, value: object, after: str = "") -> str:
-    """Return a value with text around it; "" for no value."""
     return f"{before}{value}{after}" if value else ""
 
 
 def repeated(option: str, values: Iterable[object]) -> list[object]:
-    """Return the words of an option that is given once for each value."""
     words: list[object] = []
     for value in values:
         words += [option, value]
@@ -146,17 +144,14 @@ def say(
 
 
 def note(text: str, *, indent: int = 0) -> None:
-    """Print a remark that the reader should not miss."""
     say(text, "note:", "yellow", indent=indent)
 
 
 def show_wait(task: Path) -> None:
-    """Say that another command works on a task."""
     say(f"another command is changing {task.name}; Ctrl-C gives up", "waiting:", "yellow")
 
 
 def hint(text: str, *, indent: int = 0, stderr: bool = True) -> None:
-    """Print what helps; nothing where nothing does."""
     if text:
         say(text, "hint:", "cyan", indent=indent, stderr=stderr)
 
@@ -187,7 +182,6 @@ def source(code: str, language: str = "python") -> None:
 
 
 def facts(rows: Mapping[str, str]) -> None:
-    """Print names and values, as they are stored."""
     for name, value in rows.items():
         say(f"{name:<12} {value}", indent=2, hang=15)
 
@@ -222,7 +216,6 @@ class Progress:
 
     @property
     def live(self) -> bool:
-        """True on a terminal."""
         return self._line is not None
 
     def __call__(self, message: str) -> None:
@@ -258,7 +251,6 @@ class Progress:
 
 @contextmanager
 def progress(message: str) -> Iterator[Progress]:
-    """Show a spinner with a message while the block runs."""
     screen = console()
     if not screen.is_terminal:
         yield Progress(None)
@@ -290,13 +282,11 @@ _is_back_possible = False
 
 
 def allow_questions(allowed: bool) -> None:
-    """Set whether a person at a terminal may be asked, for the command that runs."""
     global _asking
     _asking = allowed
 
 
 def can_ask() -> bool:
-    """Return true where there is a person at a terminal who may be asked."""
     return _asking and sys.stdin.isatty() and sys.stderr.isatty()
 
 
@@ -340,6 +330,22 @@ def steps(*ask: Callable[[], object]) -> None:
             at = asked.pop()
 
 
+def ask(**questions: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
+    """Ask questions as :func:`steps` does, and return their answers by name.
+
+    Args:
+        questions: each gets the answers so far, and returns None if nothing had to be asked.
+    """
+    answers: dict[str, Any] = {}
+
+    def step(name: str) -> bool:
+        answers[name] = questions[name](answers)
+        return answers[name] is not None
+
+    steps(*(partial(step, name) for name in questions))
+    return answers
+
+
 def _answer(question: Question) -> Any:
     """Ask a question of questionary; Escape raises Back if there is a previous question."""
     from prompt_toolkit.key_binding import KeyBindings, merge_key_bindings
@@ -357,7 +363,6 @@ def _answer(question: Question) -> Any:
 
 
 def text(question: str, default: str = "", check: Check | None = None) -> str:
-    """Ask for one line of text, which may be empty unless ``check`` objects."""
     import questionary
 
     answer: str = _answer(
@@ -369,7 +374,6 @@ def text(question: str, default: str = "", check: Check | None = None) -> str:
 
 
 def needed(question: str, default: str = "", check: Check | None = None) -> str:
-    """Ask for one line of text until there is one."""
     return text(question, default, _required(check))
 
 

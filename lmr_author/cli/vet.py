@@ -174,18 +174,15 @@ def _ask(vetting: VettingRecord, name: str) -> VettingAnswer:
     if proven:
         letters["w"] = BECAUSE
         why_question = "Why?"
-    answer = why = ""
+    given = ui.ask(
+        answer=lambda _: ui.letter(question.question, letters),
+        why=lambda given: None if given["answer"] == "yes" and proven else _ask_why(why_question, question),
+    )
+    return VettingAnswer("yes" if given["answer"] == BECAUSE else given["answer"], given["why"] or "")
 
-    def ask() -> None:
-        nonlocal answer
-        answer = ui.letter(question.question, letters)
 
-    def ask_why() -> None:
-        nonlocal why
-        why = "" if answer == "yes" and proven else ui.needed(why_question, question.justification)
-
-    ui.steps(ask, ask_why)
-    return VettingAnswer("yes" if answer == BECAUSE else answer, why)  # type: ignore[arg-type]
+def _ask_why(why: str, question: VettingQuestion) -> str:
+    return ui.needed(why, question.justification)
 
 
 def _line(name: str, answer: VettingQuestion) -> str:

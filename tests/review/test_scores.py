@@ -13,8 +13,7 @@ from prompt_toolkit.input import PipeInput
 
 from lmr_author.cli import ui
 from lmr_author.cli.app import main
-from lmr_author.cli.beside import show_beside
-from lmr_author.cli.by_hand import ask_each
+from lmr_author.cli.by_hand import ask_each, show_beside
 from lmr_author.core import files
 from lmr_author.core.code import Module, find
 from lmr_author.core.errors import UsageError
