@@ -231,7 +231,6 @@ def details(answer: Challenger) -> list[str]:
 
 
 def missing_in_words(missing: Missing) -> list[str]:
-    """Return what a driver would have to do."""
     lines = []
     if missing.unreached:
         where = _lines(missing.unreached)

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 
 class Stage(StrEnum):
-    """A stage to stop after."""
-
     source = "source"
     environment = "environment"
     mask = "mask"

@@ -13,7 +13,7 @@ from lmr_author.core.task import Evaluation, Finding, Severity, Task
 from lmr_author.core.task import evaluation as evaluations
 from lmr_author.core.task.reviews import ReviewItem
 from lmr_author.core.task.state import State
-from lmr_author.core.texts import counted
+from lmr_author.core.texts import choices_hint, counted
 from lmr_author.release.review.evidence import QuestionEvidence
 
 TESTS = "tests"
@@ -171,7 +171,7 @@ def human_items(
     if unknown:
         raise UsageError(
             f"unknown checklist item {sorted(unknown)[0]!r}",
-            "items: " + ", ".join(question.id for question in questions),
+            choices_hint(sorted(unknown)[0], (question.id for question in questions), "items"),
         )
     missing = [question.id for question in questions if question.id not in answers]
     if missing:
