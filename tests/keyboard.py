@@ -1,21 +1,28 @@
-"""Keys that a test types at a question."""
+"""Keys that a test types at questions."""
 
 from __future__ import annotations
 
-import threading
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
+import pytest
 from prompt_toolkit.input import PipeInput
+from questionary import Question
 
 ESCAPE = "\x1b"
 
 
-def typed(keys: PipeInput, *strokes: str) -> None:
-    """Type one after the other, with pauses: Escape at once before a letter would be another key."""
+@contextmanager
+def typed(keys: PipeInput, *answers: str) -> Iterator[None]:
+    """Type an answer at each question of the block: all at once, Escape before a letter would be another key."""
+    waiting, ask = list(answers), Question.unsafe_ask
 
-    def send() -> None:
-        for stroke in strokes:
-            time.sleep(0.4)
-            keys.send_text(stroke)
+    def answered(question: Question) -> Any:
+        keys.send_text(waiting.pop(0))
+        return ask(question)
 
-    threading.Thread(target=send, daemon=True).start()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Question, "unsafe_ask", answered)
+        yield
+    assert waiting == []

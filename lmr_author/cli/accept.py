@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
@@ -32,21 +33,34 @@ def accept(
     from lmr_author.proof.evaluation.accepting import accept_mutants, mutant_gates
 
     folder, asking = current_task(named_once(word, task)), ui.can_ask()
-    chosen = mutant or (_tick(folder) if asking else [])
-    if not chosen:
-        raise UsageError("no mutant was chosen", TICK if asking else NAME)
-    found = _find(folder, chosen)
-    if reason and len(found) > 1:
-        raise UsageError(
-            f"--reason is for one change, and {' '.join(chosen)} names {len(found)}: {' '.join(found)}",
-            "accept them one by one, each with a sentence of its own; in a terminal, leave --reason out to be asked",
-        )
-    ui.require_person(bool(reason) or asking, "a mutant is accepted for a reason", "add --reason TEXT")
+    found: Found = {}
     reasons: dict[str, str] = {}
-    for identifier, (_, each) in found.items():
+
+    def choose() -> bool:
+        chosen = mutant or (_tick(folder) if asking else [])
+        if not chosen:
+            raise UsageError("no mutant was chosen", TICK if asking else NAME)
+        found.clear()
+        found.update(_find(folder, chosen))
+        if reason and len(found) > 1:
+            raise UsageError(
+                f"--reason is for one change, and {' '.join(chosen)} names {len(found)}: {' '.join(found)}",
+                "accept each with a sentence of its own; in a terminal, leave out --reason to be asked",
+            )
+        ui.require_person(bool(reason) or asking, "a mutant is accepted for a reason", "add --reason TEXT")
+        return not mutant
+
+    def ask_reason(identifier: str) -> None:
         if not reason:
-            _show(each)
-        reasons[identifier] = reason or _ask_reason(folder, found, reasons, identifier)
+            _show(found[identifier][1])
+        before = {name: given for name, given in reasons.items() if name != identifier}
+        reasons[identifier] = reason or _ask_reason(folder, found, before, identifier)
+
+    def ask_reasons() -> None:
+        reasons.clear()
+        ui.steps(*(partial(ask_reason, identifier) for identifier in found))
+
+    ui.steps(choose, ask_reasons)
     stored = accept_mutants(folder, reasons)
     for identifier in reasons if reason else ():
         _show(found[identifier][1])

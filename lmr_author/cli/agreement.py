@@ -21,7 +21,6 @@ _STATES = {"accepted": "green", "disputed": "yellow", "rejected": "bold red", "w
 
 
 def show_agreement(tasks: Sequence[Task], checklist: Path | None, output: Format) -> int:
-    """Show agreement and disagreements; exit code 1 while something is disputed or rejected."""
     from lmr_author.release.review import review as reviewing
     from lmr_author.release.review.review_status import DISPUTED, REJECTED
 

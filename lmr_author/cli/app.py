@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 import signal
 import sys
 from typing import Annotated, Any
@@ -140,6 +142,8 @@ def _usage_error(error: Any, verb: str, arguments: list[str]) -> UsageError:
     message = error.format_message().replace("Value error, ", "").rstrip(".")
     message = message.split(" (Possible options:")[0].split(" Did you mean")[0]
     close = getattr(error, "possibilities", None)
+    if typed := re.search(r"'([^']*)' is not one of (.*)", message):
+        close = difflib.get_close_matches(typed[1].lower(), re.findall(r"'([^']+)'", typed[2]), 2, 0.5)
     if error.ctx:
         verb = error.ctx.command_path
     guess = f"did you mean {' or '.join(sorted(close)[:3])}? " if close else ""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from difflib import SequenceMatcher
 from enum import StrEnum
+from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lmr_author.cli import ui
 from lmr_author.cli.agreement import agreement_line
-from lmr_author.cli.beside import show_beside
 from lmr_author.cli.options import Format
 from lmr_author.cli.review import ask_reviewer
 from lmr_author.core.errors import EXIT_CLEAN, UsageError
@@ -30,76 +32,61 @@ BY_RULE = {"completely-correct": "equal to the golden", "logically-incorrect": "
 
 
 class Grade(StrEnum):
-    """Grade of an answer, as in LMR-Bench's paper."""
-
     completely_correct = "completely-correct"
     logically_correct = "logically-correct"
     logically_incorrect = "logically-incorrect"
 
 
-@dataclass(frozen=True)
-class GradeOptions:
-    """Which answers a person grades, and how.
-
-    Attributes:
-        candidate: one answer, a Python file.
-        predictions: models' answers.
-        model: of those, only this model's.
-        grade: of the candidate, with its reason; "" to be asked for.
-        grades: file with grades by answers' names.
-        show: only list the answers that wait.
-        results: only show how the graders agree.
-    """
-
-    candidate: Path | None = None
-    predictions: Path | None = None
-    model: str | None = None
-    reviewer: str | None = None
-    grade: str = ""
-    reason: str = ""
-    grades: Path | None = None
-    show: bool = False
-    results: bool = False
-    implementation: int | None = None
-
-
-def grade_by_hand(tasks: Sequence[Task], options: GradeOptions, output: Format) -> int:
-    """Grade answers by hand; grades are hidden until two people have graded."""
+def grade_by_hand(
+    tasks: Sequence[Task],
+    predictions: Path | None,
+    output: Format,
+    *,
+    candidate: Path | None,
+    model: str | None,
+    reviewer: str | None,
+    grade: str,
+    reason: str,
+    grades: Path | None,
+    show: bool,
+    results: bool,
+    implementation: int | None,
+) -> int:
+    """Grade answers by hand; the arguments are the options of ``judge --by-hand``."""
     from lmr_author.release.review import score as scoring
 
-    candidate, predictions = options.candidate, options.predictions
-    if options.results:
+    if results:
         _results(tasks, predictions, output)
         return EXIT_CLEAN
     asking = ui.can_ask() and output is Format.text
     if candidate is None and predictions is None and asking:
         candidate = Path(ui.path("Candidate's Python file:", check=_no_file))
-    if (candidate is None) == (predictions is None) or not (options.reviewer or asking):
+    if (candidate is None) == (predictions is None) or not (reviewer or asking):
         raise UsageError(
             "no candidate or no reviewer named",
             "add --candidate FILE or --predictions FILE, and --reviewer NAME",
         )
-    name = ask_reviewer(options.reviewer, asking)
+    name = ask_reviewer(reviewer, asking)
     if candidate is not None:
         if len(tasks) != 1:
             raise UsageError(f"{candidate} is an answer to one of {len(tasks)} tasks", "name the task")
-        answer = scoring.candidate(tasks[0], candidate, options.implementation)
-        _grade_one(answer, name, options.grade, options.reason, asking=asking, output=output)
+        answer = scoring.candidate(tasks[0], candidate, implementation)
+        _grade_one(answer, name, grade, reason, asking=asking, output=output)
         return EXIT_CLEAN
     assert predictions is not None
-    left = scoring.waiting(tasks, predictions, name, options.model)
-    if options.grades is not None:
+    left = scoring.waiting(tasks, predictions, name, model)
+    if grades is not None:
         from lmr_author.core.files import read_answers
 
-        scoring.score_all(left, name, read_answers(options.grades, "--grades"))
-        left = scoring.waiting(tasks, predictions, name, options.model)
-    elif asking and not options.show:
+        scoring.score_all(left, name, read_answers(grades, "--grades"))
+        left = scoring.waiting(tasks, predictions, name, model)
+    elif asking and not show:
         to_read = [candidate for candidate in left if not candidate.rule]
         done = to_read[: ask_each(to_read, name)]
         left = [candidate for candidate in left if candidate not in done]
-    elif not options.show:
+    elif not show:
         raise UsageError("no grades given", "add --grades FILE, or --list, or run it in a terminal")
-    _show_waiting(left, output, show=options.show)
+    _show_waiting(left, output, show=show)
     return EXIT_CLEAN
 
 
@@ -111,7 +98,7 @@ def _grade_one(
     if not grade:
         hint = "add --grade GRADE --reason TEXT, or run it in a terminal"
         ui.require_person(asking, "no grade given", hint)
-        grade, reason = _ask(candidate)
+        grade, reason = _ask(candidate, stop=False)
     path = scoring.score(candidate, reviewer, grade, reason)
     if output is Format.json:
         about = {"candidate": candidate.name, "sha256": candidate.sha256}
@@ -158,31 +145,32 @@ def ask_each(left: Sequence[Candidate], reviewer: str) -> int:
     """Ask for one grade after the other, each stored at once; returns the number of answers that have one."""
     from lmr_author.release.review.score import score as store_grade
 
-    number, given = 0, dict[int, str]()
-    while number < len(left):
+    given = dict[int, str]()
+
+    def ask(number: int) -> None:
         candidate = left[number]
         ui.say("")
         ui.say(f"{number + 1} of {len(left)}: {candidate.name}, {candidate.task.name}", tone="bold")
-        more = {"b": "back", "s": "stop"} if number else {"s": "stop"}
-        grade, reason = _ask(candidate, more, given.get(number, ""))
-        if grade == "stop":
-            break
-        if grade == "back":
-            number -= 1
-            continue
+        grade, reason = _ask(candidate, given.get(number, ""))
         path = store_grade(candidate, reviewer, grade, reason)
         ui.say(f"{candidate.name}: {grade} (stored in {path})")
         given[number] = f"{grade}, {reason}"
-        number += 1
+
+    with suppress(_StopError):
+        ui.steps(*(partial(ask, number) for number in range(len(left))))
     return len(given)
 
 
-def _ask(candidate: Candidate, more: dict[str, str] | None = None, before: str = "") -> tuple[str, str]:
+class _StopError(Exception):
+    """The reviewer grades the other answers another time."""
+
+
+def _ask(candidate: Candidate, before: str = "", *, stop: bool = True) -> tuple[str, str]:
     """Ask for a grade and its reason, below the paper's words and the answer beside the golden.
 
     Args:
-        more: letters of other answers, which need no reason.
         before: the grade that it has, with its reason.
+        stop: offer to stop, which raises _StopError.
     """
     from lmr_author.core.task.reviews import GRADES
     from lmr_author.release.review.score import passages
@@ -199,10 +187,17 @@ def _ask(candidate: Candidate, more: dict[str, str] | None = None, before: str =
     if before:
         ui.say(f"your grade so far: {before}", indent=2)
     letters = {"".join(word[0] for word in name.split("-")): name for name in GRADES}
-    while (chosen := ui.letter("How good is it?", {**letters, **(more or {})})) in GRADES:
-        with suppress(ui.Back), ui.going_back():
-            return chosen, ui.needed("Why?")
-    return chosen, ""
+    if stop:
+        letters["s"] = "stop"
+
+    def ask_grade(_: object) -> str:
+        grade = ui.letter("How good is it?", letters)
+        if grade not in GRADES:
+            raise _StopError
+        return grade
+
+    given = ui.ask(grade=ask_grade, reason=lambda _: ui.needed("Why?"))
+    return given["grade"], given["reason"]
 
 
 def _results(tasks: Sequence[Task], predictions: Path | None, output: Format) -> None:
@@ -222,3 +217,72 @@ def _results(tasks: Sequence[Task], predictions: Path | None, output: Format) ->
     ui.say(agreement_line(summary.agreement))
     for model, counts in sorted(summary.models.items()):
         ui.say(f"{model}: " + ", ".join(f"{grade} {count}" for grade, count in sorted(counts.items())))
+
+
+# Golden and answer beside one another
+
+SIDE_BY_SIDE = 120
+"""Columns from which two texts stand side by side."""
+_LEFT, _RIGHT = "red", "green"
+
+Row = tuple[str, str, str]
+"""A mark, ``<`` for a line of the left text alone, ``>`` of the right one, ``|`` for two that differ; both lines."""
+
+
+def show_beside(left: tuple[str, str], right: tuple[str, str]) -> None:
+    """Print two texts, each with its title: side by side, or one below the other on a narrow screen."""
+    lines = [[ui.one_line(line.expandtabs(4)) for line in text.splitlines()] for _, text in (left, right)]
+    rows = list(aligned(*lines))
+    if ui.console().width < SIDE_BY_SIDE:
+        _show_below(left[0], [(mark, line) for mark, line, _ in rows if mark != ">"], _LEFT)
+        _show_below(right[0], [(mark, line) for mark, _, line in rows if mark != "<"], _RIGHT)
+    else:
+        _show_side_by_side((left[0], right[0]), rows)
+
+
+def aligned(left: Sequence[str], right: Sequence[str]) -> Iterator[Row]:
+    """Yield two texts line by line, equal lines in one row."""
+    for tag, start, end, begin, stop in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+        for here, there in zip_longest(left[start:end], right[begin:stop]):
+            mark = " " if tag == "equal" else ">" if here is None else "<" if there is None else "|"
+            yield mark, here or "", there or ""
+
+
+def _show_below(title: str, lines: Sequence[tuple[str, str]], style: str) -> None:
+    from rich.text import Text
+
+    ui.say(title, tone="bold")
+    screen = ui.console()
+    for mark, line in lines:
+        for number, part in enumerate(_folded(line, screen.width - 2)):
+            shown = f"{' ' if number else mark} {part}"
+            screen.print(Text(shown, style if mark.strip() else ""), soft_wrap=True)
+    ui.say("")
+
+
+def _folded(line: str, width: int) -> list[str]:
+    """Return a line of code in parts of so many columns, the later ones indented more than it is."""
+    from rich.cells import chop_cells
+
+    hang = min(len(line) - len(line.lstrip()) + 4, width // 2)
+    parts = textwrap.wrap(line, width, subsequent_indent=" " * hang, break_on_hyphens=False)
+    return [piece for part in parts for piece in chop_cells(part, width)] or [""]
+
+
+def _show_side_by_side(titles: tuple[str, str], rows: Sequence[Row]) -> None:
+    from rich.cells import set_cell_size
+    from rich.text import Text
+
+    screen = ui.console()
+    half = (screen.width - 3) // 2
+    screen.print(Text(f"{set_cell_size(titles[0], half)}   {titles[1]}", "bold"), soft_wrap=True)
+    for mark, left, right in rows:
+        styles = (_LEFT, _RIGHT) if mark.strip() else ("", "")
+        for here, there in zip_longest(_folded(left, half), _folded(right, half), fillvalue=""):
+            row = (
+                Text(set_cell_size(here, half), styles[0])
+                .append(f" {mark} ", "bold")
+                .append(there, styles[1])
+            )
+            screen.print(row, soft_wrap=True)
+    ui.say("")

@@ -18,6 +18,7 @@ from typer.main import get_command
 from lmr_author.cli import ui
 from lmr_author.cli.options import WHERE_OPTIONS, taking_where
 from lmr_author.core.errors import UsageError
+from lmr_author.core.texts import did_you_mean
 
 SETTINGS: dict[str, Any] = {
     "help_option_names": ["-h", "--help"],
@@ -72,14 +73,12 @@ class Verb(TyperCommand):
     """A command with examples in its help, which refuses an option in place of a forgotten value."""
 
     def format_usage(self, ctx: Any, formatter: Any) -> None:
-        """Write ``Usage: lmr-author mask [OPTIONS] [TARGET…]``."""
         arguments = [param for param in self.get_params(ctx) if param.param_type_name == "argument"]
         names = [written(param) if param.required else f"[{written(param)}]" for param in arguments]
         command = ["-- COMMAND…"] if ctx.allow_extra_args else []
         formatter.write_usage(ctx.command_path, " ".join(["[OPTIONS]", *names, *command]))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write arguments, options and examples."""
         for title, params in by_heading(self.get_params(ctx)).items():
             _write_list(title, {written(param): described(param) for param in params}, formatter)
         examples = read_examples().get(ctx.command_path.removeprefix("lmr-author "), {})
@@ -103,6 +102,7 @@ class Verb(TyperCommand):
             if param.param_type_name == "option":
                 options |= dict.fromkeys(param.opts, param)
         words = iter(args)
+        ctx.meta["words"] = list(args)
         for word in words:
             if word == "--":
                 break
@@ -135,17 +135,14 @@ class LazyGroup(TyperGroup):
         if cmd_name in names:
             return self.load(cmd_name)
         close = difflib.get_close_matches(cmd_name, names, 2, 0.5)
-        raise UsageError(
-            f"there is no command {cmd_name!r}",
-            f"did you mean {' or '.join(close)}?" if close else f"see {ctx.command_path} --help",
-        )
+        hint = did_you_mean(close, f"see {ctx.command_path} --help")
+        raise UsageError(f"there is no command {cmd_name!r}", hint)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         for title, commands in self.sections.items():
             _write_list(title, commands, formatter)
 
     def format_usage(self, ctx: Any, formatter: Any) -> None:
-        """Write the usage line."""
         formatter.write_usage(ctx.command_path, "COMMAND [OPTIONS]")
 
 
@@ -174,7 +171,6 @@ def group(
 
 
 def read_examples() -> dict[str, dict[str, str]]:
-    """Return verb → arguments → purpose."""
     import tomllib
 
     return tomllib.loads(Path(__file__).with_name("examples.toml").read_text("utf-8"))
@@ -208,7 +204,6 @@ def written(param: Any) -> str:
 
 
 def described(param: Any) -> str:
-    """Return a parameter's help with its default."""
     text = " ".join((param.help or "").split()) + (
         " Repeatable." if getattr(param, "multiple", False) else ""
     )

@@ -104,7 +104,6 @@ def _requests(paper: str | None, repo: str | None, commit: str, papers: Path | N
 
 
 def _show(one: Draft, tasks: Path) -> None:
-    """Print how a draft ended, what it used, and what comes next."""
     if one.state is None:
         ui.say(one.problem, f"{one.request.repository}:", "bold red", stderr=False)
         ui.hint(one.hint, indent=2, stderr=False)
@@ -118,7 +117,6 @@ def _show(one: Draft, tasks: Path) -> None:
 
 
 def used(state: State) -> str:
-    """Return rounds, tokens, minutes and dollars in words."""
     parts = [counted(state.rounds, "round"), f"{state.tokens:,} tokens", f"{state.seconds / 60:.0f} minutes"]
     parts += [f"${state.cost:.2f}"] if state.cost else []
     return ", ".join(parts)

@@ -102,7 +102,6 @@ def _show_needs(made: LockResult) -> None:
 
 
 def _show_row(name: str, lines: Iterable[str]) -> None:
-    """Print a name with lines beside it, without the empty ones; nothing when there are none."""
     listed = list(filter(None, lines))
     shown = listed[:SHOWN]
     if len(listed) > len(shown):

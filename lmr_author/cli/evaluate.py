@@ -75,7 +75,6 @@ def evaluate(
 
 
 def _here(tasks: Sequence[Task], options: EvaluateOptions, shown: bool) -> _Runs:
-    """Evaluate one task after the other; each gate is shown as soon as it is known."""
     from lmr_author.proof.evaluation.evaluate import evaluate as run_gates
 
     for task in tasks:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lmr_author.cli import ui
-from lmr_author.core.texts import counted, shortened
+from lmr_author.core.texts import counted, listed, shortened
 
 if TYPE_CHECKING:
     from lmr_author.release.review.checklist import CodeLine, Evidence, QuestionEvidence
@@ -97,6 +97,11 @@ def _table(rows: Sequence[Sequence[str]]) -> None:
     if not rows:
         return
     width = ui.console().width - 6
+    if (
+        len(rows[0]) > len(rows)
+        and sum(max(map(len, column)) + 2 for column in zip(*rows, strict=True)) > width
+    ):
+        rows = _transposed(rows)
     first = min(max(len(row[0]) for row in rows), width // 3)
     most = max(1, (width - first) // (NARROWEST_CELL + 2))
     columns = [[row[column] for row in rows] for column in range(1, min(len(rows[0]), most + 1))]
@@ -112,6 +117,15 @@ def _table(rows: Sequence[Sequence[str]]) -> None:
             ui.say(line.rstrip(), indent=4, tone="" if number else "bold", whole=True)
     _rest(len(rows) - MOST_ROWS, "row")
     _rest(len(rows[0]) - 1 - len(columns), "column")
+
+
+def _transposed(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return the columns as rows; those that differ only in their names become one."""
+    head, *columns = zip(*rows, strict=True)
+    names: dict[tuple[str, ...], list[str]] = {}
+    for name, *cells in columns:
+        names.setdefault(tuple(cells), []).append(name)
+    return [list(head), *([listed(same, 2), *cells] for cells, same in names.items())]
 
 
 def _widths(wanted: Sequence[int], room: int) -> list[int]:

@@ -19,7 +19,7 @@ def explain(
         Argument(
             metavar="[CODE]",
             autocompletion=complete_check,
-            help="A check's code, as LMR401, or its beginning.",
+            help="A check's code, as LMR401, its beginning, as LMR4, or a group, as leaks.",
         ),
     ] = "",
     output: FormatOption = Format.text,

@@ -25,8 +25,6 @@ MOST_NAMES = 5
 
 
 class ExportFormat(StrEnum):
-    """The engine to export to."""
-
     agent = "agent"
     lmr_bench = "lmr-bench"
     harbor = "harbor"
@@ -77,12 +75,14 @@ def export(
     from lmr_author.release.export.export import export as export_tasks
     from lmr_author.release.export.options import ExportOptions, Publication
 
-    if to is None:
-        ui.require_person(ui.can_ask(), "no engine named", f"add --to {'|'.join(ExportFormat)}")
-        to = ExportFormat(ui.choice("Export to:", list(ExportFormat)))
-    if out is None:
-        ui.require_person(ui.can_ask(), "no folder named", "add --out DIR")
-        out = Path(ui.path("Folder to write:", check=_taken))
+    asking = ui.can_ask()
+    ui.require_person(asking or to is not None, "no engine named", f"add --to {'|'.join(ExportFormat)}")
+    ui.require_person(asking or out is not None, "no folder named", "add --out DIR")
+    answers = ui.ask(
+        to=lambda _: None if to else ui.choice("Export to:", list(ExportFormat)),
+        out=lambda _: None if out else ui.path("Folder to write:", check=_taken),
+    )
+    to, out = to or ExportFormat(answers["to"]), out or Path(answers["out"])
     tasks = all_named(words, task) or [default_tasks()]
     chosen = list(by_name(tasks_at(tasks), "exports").values())
     publication = Publication(release_version, organization, tuple(author or ()), name)

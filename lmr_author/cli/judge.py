@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.by_hand import Grade, GradeOptions, grade_by_hand
+from lmr_author.cli.by_hand import Grade, grade_by_hand
 from lmr_author.cli.options import (
     Format,
     FormatOption,
@@ -93,23 +93,24 @@ def judge(
     from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions
 
     tasks = tasks_at(all_named(words, task) or [default_tasks()])
-    people = GradeOptions(
-        candidate=candidate,
-        predictions=predictions,
-        model=model,
-        reviewer=reviewer,
-        grade=grade.value if grade else "",
-        reason=reason,
-        grades=grades,
-        show=show,
-        results=results,
-        implementation=implementation,
-    )
     if by_hand:
         if keep:
             raise UsageError("--keep is for verdicts of unit tests", "leave out --keep, or --by-hand")
-        return grade_by_hand(tasks, people, output)
-    if people != GradeOptions(predictions=predictions):
+        return grade_by_hand(
+            tasks,
+            predictions,
+            output,
+            candidate=candidate,
+            model=model,
+            reviewer=reviewer,
+            grade=grade.value if grade else "",
+            reason=reason,
+            grades=grades,
+            show=show,
+            results=results,
+            implementation=implementation,
+        )
+    if any((candidate, model, reviewer, grade, reason, grades, show, results, implementation)):
         raise UsageError("options of a person's grades without --by-hand", "add --by-hand")
     if predictions is None:
         raise UsageError(
@@ -131,7 +132,7 @@ def _judge(
     tasks: Sequence[Task], predictions: Path, options: CandidateOptions, *, keep: bool, as_json: bool
 ) -> int:
     """Judge models' answers; the exit code is 0 when each has a verdict, whatever it is."""
-    from lmr_author.proof.evaluation.candidates import keeping
+    from lmr_author.proof.evaluation.candidates import results
     from lmr_author.proof.evaluation.candidates.run import score
 
     counts = Counter[str]()
@@ -151,7 +152,7 @@ def _judge(
         # A task that is changed meanwhile is not the one that was judged.
         contents = {task.name: task.content_digest() for task in tasks if keep}
         scored = score(tasks, predictions, options, progress, count)
-        kept = keeping.keep(tasks, scored.results, predictions, contents) if keep else 0
+        kept = results.keep(tasks, scored.results, predictions, contents) if keep else 0
     if as_json:
         ui.print_json(
             {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,8 +12,10 @@ from typer import Argument, Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import (
+    CATEGORY_HELP,
     TaskOption,
     complete_category,
+    complete_function,
     current_task,
     task_words,
     text_or_file,
@@ -36,7 +40,11 @@ ONE_BY_ONE, LEAVE_ALL = "Go through them", "Leave them all"
 def mask(
     targets: Annotated[
         list[str] | None,
-        Argument(metavar="TARGET…", help="FILE::FUNCTION, FILE::Class.method, or a unique name."),
+        Argument(
+            metavar="TARGET…",
+            autocompletion=complete_function,
+            help="FILE::FUNCTION, FILE::Class.method, or a unique name.",
+        ),
     ] = None,
     instruction: Annotated[str | None, Option(help="The task for the model; @FILE reads a file.")] = None,
     category: Annotated[
@@ -44,7 +52,7 @@ def mask(
         Option(
             metavar="NAME",
             autocompletion=complete_category,
-            help="One of the nine, which Tab and `explain LMR004` list.",
+            help=CATEGORY_HELP,
         ),
     ] = None,
     retrieval: Annotated[
@@ -53,7 +61,10 @@ def mask(
     ] = None,
     docstring: Annotated[str | None, Option(help="For a function without one; @FILE reads a file.")] = None,
     comment: Annotated[str | None, Option(help="Words below the TODO; @FILE reads a file.")] = None,
-    also: Annotated[list[str] | None, Option(help="A look-alike to be masked with the target.")] = None,
+    also: Annotated[
+        list[str] | None,
+        Option(autocompletion=complete_function, help="A look-alike to be masked with the target."),
+    ] = None,
     leaks: Annotated[bool, Option("--leaks", help="Only search again for the solutions.")] = False,
     task: TaskOption = None,
 ) -> int:
@@ -66,10 +77,10 @@ def mask(
     folder, here, asking = current_task(task), Path.cwd(), ui.can_ask()
     if leaks:
         _require_leaks_alone(folder, bool(targets or also))
-    elif not targets and not also:
+    is_picking = not (leaks or targets or also)
+    if is_picking:
         example = "name one: lmr-author mask trainers.py::preference_loss"
         ui.require_person(asking, "no target given", example)
-        targets = mask_dialogue.pick_targets(folder)
     files = None
     if retrieval:
         files = tuple(path for path in retrieval if path not in ("auto", "none"))
@@ -85,8 +96,14 @@ def mask(
         propose_retrieval="auto" in (retrieval or ()),
         also=tuple(also or ()),
     )
-    if asking and options.targets:
-        options = mask_dialogue.complete(folder, options, here)
+    if asking and (is_picking or options.targets):
+        given = ui.ask(
+            picked=lambda _: mask_dialogue.pick_targets(folder) if is_picking else None,
+            options=lambda given: mask_dialogue.complete(
+                folder, replace(options, targets=tuple(given["picked"] or options.targets)), here
+            ),
+        )
+        options = given["options"]
     with ui.progress("masking"):
         result = mask_functions(folder, options, here)
     show(result)
@@ -117,7 +134,6 @@ def _then(result: MaskResult, task: Path | None, leaks: Sequence[OpenLeak]) -> N
 
 
 def show(result: MaskResult) -> None:
-    """Print the masked functions, and where the solution can still be read."""
     missing = "missing: `lmr-author set 'category=NAME'` sets one of the nine (`lmr-author explain LMR004`)"
     for implementation in result.implementations:
         ui.say(f"{implementation.target} as implementation {implementation.index}", "masked", "green")
@@ -138,7 +154,6 @@ def show(result: MaskResult) -> None:
 
 
 def show_leak(leak: OpenLeak) -> None:
-    """Print a place where the solution, or something like it, can be read."""
     from lmr_author.core.task import Severity
 
     finding = leak.finding
@@ -160,27 +175,37 @@ def ask_about_leaks(task: Task, leaks: Sequence[OpenLeak], here: Path) -> None:
         question = f"The solution may be readable in {len(leaks)} more places."
         if ui.choice(question, [ONE_BY_ONE, LEAVE_ALL]) == LEAVE_ALL:
             return
-    also: list[str] = []
-    accept: list[tuple[Finding, str]] = []
+    also: dict[int, tuple[str, ...]] = {}
+    accept: dict[int, tuple[Finding, str]] = {}
     done = False
+
+    def ask(number: int) -> bool:
+        leak = leaks[number]
+        also.pop(number, None)
+        accept.pop(number, None)
+        if any(set(others).intersection(leak.also) for others in also.values()):
+            return False  # an earlier answer masks it along
+        given = ui.ask(
+            answer=lambda _: _ask(leak),
+            reason=lambda given: ui.needed("Why is it no problem?") if given["answer"] == ACCEPT else None,
+        )
+        if given["answer"] == MASK:
+            also[number] = tuple(leak.also)
+        elif given["answer"] == ACCEPT:
+            accept[number] = (leak.finding, given["reason"])
+        return True
+
     try:
-        for leak in leaks:
-            if set(also).intersection(leak.also):
-                continue  # an earlier answer masks it along
-            answer = _ask(leak)
-            if answer == MASK:
-                also += leak.also
-            elif answer == ACCEPT:
-                accept.append((leak.finding, ui.needed("Why is it no problem?")))
+        ui.steps(*(partial(ask, number) for number in range(len(leaks))))
         done = True
     finally:
-        _carry_out(task, leaks, dict.fromkeys(also), accept, here)
+        names = dict.fromkeys(name for others in also.values() for name in others)
+        _carry_out(task, leaks, names, list(accept.values()), here)
         if not done:
             ui.say("`lmr-author mask --leaks` asks about the other places")
 
 
 def _ask(leak: OpenLeak) -> str:
-    """Ask what to do about a leak; its diff is shown as often as wished."""
     choices = [MASK] if leak.also else []
     if any(look_alike.diff for look_alike in leak.places):
         choices.insert(0, SHOW)

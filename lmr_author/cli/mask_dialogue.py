@@ -73,7 +73,6 @@ class _Dialogue:
         return True
 
     def instructions(self) -> Iterator[Callable[[], None]]:
-        """Yield a question for each function without an instruction."""
         for chosen in self.selection.chosen:
             if not self.described[str(chosen.target)].instruction:
                 yield partial(self._ask_instruction, chosen)
@@ -103,7 +102,8 @@ def _instruction(target: str, draft: str) -> str:
         if chosen == USE:
             return draft
         try:
-            return ui.needed("Instruction:") if chosen == WRITE else ui.edit(draft).strip() or draft
+            with ui.going_back():
+                return ui.needed("Instruction:") if chosen == WRITE else ui.edit(draft).strip() or draft
         except ui.Back:
             continue
         except LmrError as error:  # the editor

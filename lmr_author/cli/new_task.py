@@ -6,11 +6,14 @@ Nothing that can be derived is asked. Everything derived is shown, and can be ch
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
@@ -19,15 +22,14 @@ from lmr_author.cli.options import ImageOption
 
 if TYPE_CHECKING:
     from lmr_author.authoring.new_task.draft import Draft
-    from lmr_author.authoring.new_task.new_task import NewTaskResult
+    from lmr_author.authoring.new_task.new_task import NewTaskOptions, NewTaskResult
     from lmr_author.authoring.vetting.facts import Fact, Facts
 
 MAKE, ANOTHER = "make", "another one"
+PAPER, REASON = "PAPER", "--patch-reason"
 
 
 class SkippedPart(StrEnum):
-    """A part of a repository that a task can do without."""
-
     submodules = "submodules"
     lfs = "lfs"
 
@@ -60,10 +62,6 @@ def new_task(
     usage = "lmr-author new-task PAPER --repo URL"
     ui.require_person(asking or bool(paper), "no PAPER given", usage)
     ui.require_person(asking or bool(repo), "no --repo URL given", usage)
-    if not paper:
-        paper = ui.path("Paper (PDF file, URL or arXiv id):", check=paper_problem)
-    if patch and asking and not patch_reason:
-        patch_reason = ui.needed("Why is the code patched?")
     options = NewTaskOptions(
         paper=paper or "",
         repo=repo or "",
@@ -83,14 +81,65 @@ def new_task(
         offline=offline,
         vetting=vetting,
     )
-    with ui.progress("starting") as progress:
-        result = make_task(options, progress, AtTerminal(progress) if asking else None)
+    if asking:
+        result = _Dialogue(options).make()
+    else:
+        with ui.progress("starting") as progress:
+            result = make_task(options, progress)
     show(result)
     return 0
 
 
+class _Dialogue:
+    """The questions of one run. Escape returns to the previous one; Ctrl-C prints a command that keeps the answers."""
+
+    def __init__(self, options: NewTaskOptions) -> None:
+        self._options = options
+        self._answers: dict[str, str] = {}
+
+    def make(self) -> NewTaskResult:
+        made: list[NewTaskResult] = []
+        try:
+            ui.steps(self._ask_paper, self._ask_reason, lambda: made.append(self._make()))
+        except KeyboardInterrupt:
+            lost = [name for name in self._answers if not name.startswith("--") and name != PAPER]
+            kept = [(name, answer) for name, answer in self._answers.items() if name not in lost]
+            words = [word for name, answer in kept for word in (name, answer) if word != PAPER]
+            if kept:
+                ui.then(*sys.argv[1:], *words, head="to continue with your answers")
+            if lost:
+                ui.note(f"to be answered again: {', '.join(lost)}")
+            raise
+        return made[0]
+
+    def _ask_paper(self) -> bool:
+        if self._options.paper and PAPER not in self._answers:
+            return False
+        paper = ui.path("Paper (PDF file, URL or arXiv id):", self._options.paper, paper_problem)
+        self._options, self._answers[PAPER] = replace(self._options, paper=paper), paper
+        return True
+
+    def _ask_reason(self) -> bool:
+        if self._options.patch is None or (self._options.patch_reason and REASON not in self._answers):
+            return False
+        reason = ui.needed("Why is the code patched?", self._options.patch_reason)
+        self._options, self._answers[REASON] = replace(self._options, patch_reason=reason), reason
+        return True
+
+    def _make(self) -> NewTaskResult:
+        from lmr_author.authoring.new_task.new_task import new_task as make_task
+
+        while True:
+            with ui.progress("starting") as progress:
+                wizard = Wizard(progress, self._answers)
+                try:
+                    return make_task(self._options, progress, wizard)
+                except ui.Back:
+                    if not wizard.was_repository_asked:
+                        raise
+
+
 def show(result: NewTaskResult) -> None:
-    """Print the new task, notes about it, and the next command."""
     info = result.info
     ui.say(f"{result.task.root}/", "made", "green")
     rows = {
@@ -107,63 +156,91 @@ def show(result: NewTaskResult) -> None:
 
 def ask_repository(linked: tuple[str, ...] = ()) -> str:
     """Ask for the repository: one that the paper links, or another."""
-    if linked:
-        chosen = ui.choice("Repository (the paper links):", [*linked[:8], ANOTHER])
-        if chosen != ANOTHER:
-            return chosen
+    answers = ui.ask(
+        linked=lambda _: (
+            ui.choice("Repository (the paper links):", [*linked[:8], ANOTHER]) if linked else None
+        ),
+        other=lambda given: _ask_address() if given["linked"] in (None, ANOTHER) else None,
+    )
+    return str(answers["other"] or answers["linked"])
+
+
+def _ask_address() -> str:
     return ui.path("Repository (URL, or a local clone):", check=repository_problem)
 
 
+def ask_origins(repo: str | None) -> tuple[str, str]:
+    answers = ui.ask(
+        paper=lambda given: ui.path(
+            "Paper (PDF file, URL or arXiv id):", given.get("paper", ""), paper_problem
+        ),
+        repo=lambda _: repo or ask_repository(),
+    )
+    return answers["paper"], answers["repo"]
+
+
 def paper_problem(answer: str) -> str:
-    """Return what is wrong with a paper that was named; "" for nothing."""
     from lmr_author.authoring.vetting.vet import require_local
 
     return ui.problem(lambda: require_local(answer, None))
 
 
 def repository_problem(answer: str) -> str:
-    """Return what is wrong with a repository that was named; "" for nothing."""
     from lmr_author.authoring.vetting.vet import require_local
     from lmr_author.core.repo import Address
 
     return ui.problem(lambda: require_local(None, answer)) or ui.problem(lambda: Address.parse(answer))
 
 
-class AtTerminal:
-    """A person who is asked; the spinner stops meanwhile."""
+class Wizard:
+    """The questions that come while a task is made; the spinner stops meanwhile.
 
-    def __init__(self, progress: ui.Progress) -> None:
-        self._progress = progress
+    Args:
+        answers: where answers are kept, by their option, or by their label if they have none.
+    """
+
+    def __init__(self, progress: ui.Progress, answers: dict[str, str]) -> None:
+        self._progress, self._answers = progress, answers
+        self.was_repository_asked = False
 
     def repository(self, linked: tuple[str, ...]) -> str:
         with self._progress.paused():
-            return ask_repository(linked)
+            answer = self._answers["--repo"] = ask_repository(linked)
+        self.was_repository_asked = True
+        return answer
 
     def edit(self, draft: Draft, taken: Mapping[int, str], facts: Facts) -> Draft:
         """Ask for what is missing or wrong, then show everything until it is confirmed."""
-        from lmr_author.authoring.new_task.draft import LABELS, problems, unpublished
+        from lmr_author.authoring.new_task.draft import LABELS, OPTIONS, problems, unpublished
 
-        def change(field: str, reason: str = "") -> Draft:
+        def change(field: str, reason: str = "") -> None:
+            nonlocal draft
+            current = draft
+
             def problem(answer: str) -> str:
-                return problems(replace(draft, **{field: answer}), taken).get(field, "")
+                return problems(replace(current, **{field: answer}), taken).get(field, "")
 
             question = f"{LABELS[field]}{ui.framed(' (', reason, ')')}:"
-            before = getattr(draft, field)
-            answer = _ask_stated(question, before, facts.get(_fact(field), ()))
-            if answer is None or problem(answer):
-                answer = ui.text(question, before, problem)
-            return replace(draft, **{field: answer})
+            answer = _ask_value(question, getattr(draft, field), facts.get(_fact(field), ()), problem)
+            draft = replace(draft, **{field: answer})
+            if answer:
+                has_option = field in OPTIONS and field != "repo_folder"
+                self._answers[OPTIONS[field] if has_option else LABELS[field]] = answer
 
-        with self._progress.paused():
-            for field, reason in (problems(draft, taken) | unpublished(draft)).items():
-                draft = change(field, reason)
+        def confirm() -> None:
             while True:
                 _show_conflicts(draft, facts)
                 lines = {field: _line(draft, field, facts) for field in LABELS}
                 chosen = ui.choice("The new task", {MAKE: "Make the task like this", **lines})
                 if chosen == MAKE:
-                    return draft
-                draft = change(chosen)
+                    return
+                with suppress(ui.Back), ui.going_back():
+                    change(chosen)
+
+        open_fields = problems(draft, taken) | unpublished(draft)
+        with self._progress.paused(), ui.going_back(self.was_repository_asked):
+            ui.steps(*(partial(change, field, reason) for field, reason in open_fields.items()), confirm)
+        return draft
 
 
 def _fact(field: str) -> str:
@@ -188,10 +265,14 @@ def _show_conflicts(draft: Draft, facts: Facts) -> None:
             ui.note(f"{label}: another source has {other}")
 
 
-def _ask_stated(question: str, before: str, stated: Collection[Fact]) -> str | None:
-    """Let a person choose among several stated values; None where there is one at most, or for another value."""
+def _ask_value(question: str, before: str, stated: Collection[Fact], problem: ui.Check) -> str:
     values = {fact.value: str(fact) for fact in stated}
-    if len(values) < 2 and set(values) <= {before}:
-        return None
-    chosen = ui.choice(question, {**values, ANOTHER: ANOTHER}, before if before in values else "")
-    return None if chosen == ANOTHER else chosen
+    is_open = len(values) > 1 or not set(values) <= {before}
+    labels, usual = {**values, ANOTHER: ANOTHER}, before if before in values else ""
+
+    def write(given: dict[str, Any]) -> str | None:
+        is_right = given["stated"] in values and not problem(given["stated"])
+        return None if is_right else ui.text(question, before, problem)
+
+    answers = ui.ask(stated=lambda _: ui.choice(question, labels, usual) if is_open else None, written=write)
+    return str(answers["stated"] if answers["written"] is None else answers["written"])

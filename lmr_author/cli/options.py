@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Argument, BadParameter, Option
+from typer import Argument, BadParameter, Context, Option
 
-from lmr_author.core.errors import NotATaskError, UsageError
+from lmr_author.core.errors import LmrError, NotATaskError, UsageError
 
 if TYPE_CHECKING:
     from lmr_author.core.task import Task
@@ -18,15 +19,11 @@ if TYPE_CHECKING:
 
 
 class Format(StrEnum):
-    """Format of a report."""
-
     text = "text"
     json = "json"
 
 
 class SandboxKind(StrEnum):
-    """Kind of sandbox for a task's code."""
-
     local = "local"
     docker = "docker"
 
@@ -38,20 +35,45 @@ def finite(value: float) -> float:
     return value
 
 
+# Completion in the shell: typer leaves out what does not begin as the word does
+
+
 def complete_category() -> list[str]:
-    """Return the nine categories, for the shell."""
     from lmr_author.core.task import CATEGORIES
 
     return list(CATEGORIES)
 
 
-def complete_check() -> list[str]:
-    """Return the codes of the checks, for the shell."""
+def complete_check() -> list[tuple[str, str]]:
     from lmr_author.proof.checks.registry import by_code
 
-    return list(by_code())
+    return [(code, check.title) for code, check in by_code().items()]
 
 
+def complete_function(ctx: Context) -> list[str]:
+    """Return the node ids of the repository's functions, and their names alone: bash splits words at colons."""
+    from lmr_author.core import indexing
+
+    with suppress(LmrError):
+        task = current_task(ctx.params.get("task"))
+        functions = indexing.build(task.repository(task.load())).functions
+        return [name for function in functions for name in (function.node_id, function.qualname)]
+    return []
+
+
+def complete_masked(ctx: Context) -> list[str]:
+    """Return the masked functions, as :func:`complete_function` does."""
+    with suppress(LmrError):
+        masked = current_task(ctx.params.get("task")).load().implementations
+        return [name for each in masked for name in (str(each.target), each.qualname)]
+    return []
+
+
+CATEGORY_HELP = (
+    "Feature Learning & Representation; Neural Network Architectures; Prompt Engineering & Instruction Tuning; "
+    "Information Extraction; Data Augmentation; Training Objectives & Optimization; Decoding & Search Strategies; "
+    "Evaluation Metrics; or Interpretability & Explainability."
+)
 TaskOption = Annotated[
     Path | None, Option("--task", "-t", help="The task; by default the one that contains the current folder.")
 ]
@@ -177,19 +199,16 @@ def current_task(task: Path | None) -> Task:
 
 
 def named_once(word: Path | None, option: Path | None) -> Path | None:
-    """Return the task that a word or ``--task`` names. Raises UsageError where both do."""
     if word and option:
         raise UsageError(f"two tasks are named: {word} and {option}", "name one")
     return word or option
 
 
 def all_named(words: list[Path] | None, option: Path | None) -> list[Path]:
-    """Return the tasks and folders of tasks that words and ``--task`` name; empty for none."""
     return [*(words or ()), *([option] if option else [])]
 
 
 def task_words(task: Path | None) -> list[str]:
-    """Return the words that name the task again in the next command."""
     return ["--task", str(task)] if task else []
 
 
@@ -209,7 +228,6 @@ def default_tasks() -> Path:
 
 
 def text_or_file(value: str | None, option: str) -> str | None:
-    """Return ``TEXT``, or the content of FILE for ``@FILE``."""
     return read_text(Path(value[1:]), option).strip() if value and value.startswith("@") else value
 
 

@@ -16,6 +16,7 @@ from lmr_author.cli import ui
 from lmr_author.cli.options import (
     ForceOption,
     TaskOption,
+    complete_masked,
     current_task,
     finite,
     task_words,
@@ -43,22 +44,27 @@ _CONTAINER = re.compile(r"(?!(?:True|False|None)$)[A-Za-z]\w*(?: of \d+)?$")
 
 
 class Compared(StrEnum):
-    """An effect of a call that is compared where it is asked for."""
-
     gradients = "gradients"
     arguments = "arguments"
 
 
 def record(
     context: typer.Context,
-    target: Annotated[str | None, Argument(help="The masked function, if there are several.")] = None,
+    target: Annotated[
+        str | None,
+        Argument(autocompletion=complete_masked, help="The masked function, if there are several."),
+    ] = None,
     from_tests: Annotated[
         bool, Option("--from-tests", help="Run the repository's tests; what follows -- goes to pytest.")
     ] = False,
     from_example: Annotated[list[str] | None, Option(help="A call to record, as f(torch.randn(4)).")] = None,
     draft_driver: Annotated[Path | None, Option(help="Only write a script with calls, to be edited.")] = None,
     check: Annotated[
-        list[str] | None, Option(metavar="PATH=KIND", help="How a part is compared, as value[0]=set.")
+        list[str] | None,
+        Option(
+            metavar="PATH=KIND",
+            help="How a part is compared, as value[0]=set: exact, set, allclose:RTOL,ATOL or ignore.",
+        ),
     ] = None,
     compare: Annotated[
         list[Compared] | None,
@@ -87,7 +93,9 @@ def record(
     from lmr_author.authoring.recording.options import RecordOptions
 
     command: tuple[str, ...] = tuple(context.args)
-    if target is not None and "::" not in target and draft_driver is None:
+    words = context.meta["words"]
+    after = words[words.index("--") + 1 :] if "--" in words else []
+    if target is not None and [target, *command] == after:
         # `record -- python driver.py`: the parser cannot know that the first word is the command's.
         command, target = (target, *command), None
     compared = compare or ()
@@ -108,13 +116,15 @@ def record(
     if draft_driver is None and asking:
         from lmr_author.cli.record_dialogue import ask_driver, ask_target
 
-        target, force = ask_target(folder, target, force=force)
-        if not options.drives:
-            answer = ask_driver(folder, target, options)
-            if isinstance(answer, Path):
-                draft_driver = answer
-            else:
-                options = answer
+        given = ui.ask(
+            what=lambda _: ask_target(folder, target, force=force),
+            how=lambda given: options if options.drives else ask_driver(folder, given["what"][0], options),
+        )
+        target, force = given["what"]
+        if isinstance(given["how"], Path):
+            draft_driver = given["how"]
+        else:
+            options = given["how"]
     if draft_driver is not None:
         return _draft(folder, target, draft_driver, task, force=force)
 

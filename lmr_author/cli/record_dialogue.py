@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from lmr_author.authoring.recording.driver import from_tests, read_command, require_python
 from lmr_author.authoring.recording.job import implementation_of
@@ -22,15 +23,21 @@ def ask_target(folder: Task, target: str | None, *, force: bool) -> tuple[str | 
     """Ask for the target where there are several, and whether to replace its recording. Raises UsageError for no."""
     info = folder.load()
     targets = [str(implementation.target) for implementation in info.implementations]
-    if target is None and len(targets) > 1:
-        target = ui.choice("Which function?", targets)
-    implementation = implementation_of(folder, info, target, Path.cwd())
-    if not force and folder.unit_test(info, implementation).exists():
+
+    def confirm(given: dict[str, Any]) -> bool | None:
+        implementation = implementation_of(folder, info, target or given["target"], Path.cwd())
+        if force or not folder.unit_test(info, implementation).exists():
+            return None
         question = f"{implementation.target} is recorded already. Replace its test (the old one is kept)?"
         if not ui.confirm(question, default=False):
-            raise UsageError("nothing was recorded", "the test of before stays")
-        force = True
-    return target, force
+            raise UsageError("nothing was recorded", "the earlier test stays")
+        return True
+
+    is_open = target is None and len(targets) > 1
+    answers = ui.ask(
+        target=lambda _: ui.choice("Which function?", targets) if is_open else None, replaces=confirm
+    )
+    return target or answers["target"], force or bool(answers["replaces"])
 
 
 def ask_driver(folder: Task, target: str | None, options: RecordOptions) -> RecordOptions | Path:
@@ -47,20 +54,24 @@ def ask_driver(folder: Task, target: str | None, options: RecordOptions) -> Reco
         choices[TESTS] = f"The repository's tests: {tests}"
     choices[EXAMPLE] = f"A call that I write, as {implementation.goal_function}(2.0, scale=0.5)"
     choices[DRAFT] = "A script that calls it: draft one, which I edit"
-    chosen = ui.choice(f"What calls {implementation.qualname}?", choices)
-    if chosen == DRAFT:
-        path = ui.path(
-            "Script to write:", "driver.py", lambda name: "it exists" if Path(name).exists() else ""
-        )
-        return Path(path)
-    if chosen == TESTS:
-        return replace(options, from_tests=True)
-    if chosen == EXAMPLE:
-        text = ui.needed("Call:", f"{implementation.goal_function}(", _example_problem)
-        return replace(options, examples=(text,))
-    if chosen == COMMAND:
-        return replace(options, command=_command(repository))
-    return replace(options, command=shlex.join(last))
+
+    def describe(given: dict[str, Any]) -> RecordOptions | Path:
+        if given["driver"] == DRAFT:
+            exists = lambda name: "it exists" if Path(name).exists() else ""  # noqa: E731
+            return Path(ui.path("Script to write:", "driver.py", exists))
+        if given["driver"] == TESTS:
+            return replace(options, from_tests=True)
+        if given["driver"] == EXAMPLE:
+            text = ui.needed("Call:", f"{implementation.goal_function}(", _example_problem)
+            return replace(options, examples=(text,))
+        command = _command(repository) if given["driver"] == COMMAND else shlex.join(last)
+        return replace(options, command=command)
+
+    question = f"What calls {implementation.qualname}?"
+    answer: RecordOptions | Path = ui.ask(driver=lambda _: ui.choice(question, choices), answer=describe)[
+        "answer"
+    ]
+    return answer
 
 
 def _tests(implementation: Implementation, repository: Path) -> str:

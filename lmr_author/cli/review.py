@@ -35,6 +35,12 @@ Answers = dict[str, dict[str, str]]
 _ANSWERS = {"pass": "green", "fail": "bold red"}
 
 
+def _complete() -> list[str]:
+    from lmr_author.release.review.checklist import HUMAN
+
+    return [f"{question.id}={answer}" for question in HUMAN for answer in ("pass", "fail")]
+
+
 def review(
     word: TaskArgument = None,
     reviewer: ReviewerOption = None,
@@ -49,7 +55,12 @@ def review(
         ),
     ] = False,
     decide: Annotated[
-        str | None, Option(metavar="ITEM=pass|fail", help="Decide an item on which reviewers disagree.")
+        str | None,
+        Option(
+            metavar="ITEM=pass|fail",
+            autocompletion=_complete,
+            help="Decide an item on which reviewers disagree.",
+        ),
     ] = None,
     reason: ReasonOption = "",
     output: FormatOption = Format.text,
@@ -93,8 +104,13 @@ def _decide(
         if item in evidence:
             show_evidence(evidence[item])
         show_disputes([dispute for dispute in review_status(task).disputes if dispute.item == item])
-        answer = answer or ui.letter(f"Decision about {item}:", {"p": "pass", "f": "fail"})
-        reason = reason or ui.needed("Reason for the decision:")
+        given = ui.ask(
+            answer=lambda _: (
+                None if answer else ui.letter(f"Decision about {item}:", {"p": "pass", "f": "fail"})
+            ),
+            reason=lambda _: reason or ui.needed("Reason for the decision:"),
+        )
+        answer, reason = answer or given["answer"], given["reason"]
     reviewing.adjudicate(task, item, answer, reason, reviewer, checklist)
     return show_agreement([task], checklist, output)
 
@@ -190,24 +206,15 @@ def ask_answers(
     items, shown = {question.id: question for question in questions}, evidence or {}
     names = list(items)
     answers = _resumed(before, items, shown)
+    answered = set(answers)
 
-    def ask(name: str) -> bool:
-        """Ask one item beside its evidence and store its answer; False to go back to the one before."""
+    def ask(name: str) -> None:
         ui.say("")
         ui.say(f"{names.index(name) + 1} of {len(names)}: {name}", tone="bold")
-        answer = _ask(items[name], shown.get(name), address, answers.get(name), first=name == names[0])
-        if answer is None:
-            return False
-        answers[name] = answer
+        answers[name] = _ask(items[name], shown.get(name), address, answers.get(name))
         keep({**before, **answers})
-        return True
 
-    todo = [name for name in names if name not in answers]
-    while todo:
-        if ask(todo[0]):
-            del todo[0]
-        else:
-            todo.insert(0, names[names.index(todo[0]) - 1])
+    ui.steps(*(partial(ask, name) for name in names if name not in answered))
     ui.revise(lambda: {name: _line(name, answers[name]) for name in names}, ask)
     return {name: answers[name] for name in names}
 
@@ -238,10 +245,8 @@ def _ask(
     evidence: QuestionEvidence | None,
     address: Callable[[str], str] | None,
     before: Mapping[str, str] | None,
-    *,
-    first: bool,
-) -> dict[str, str] | None:
-    """Ask one item; None to go back. A pass needs a reason where the evidence is weak, any other answer always.
+) -> dict[str, str]:
+    """Ask one question. A pass needs a reason if the evidence is weak, any other answer always.
 
     Args:
         before: an earlier answer, whose reason can be changed.
@@ -254,33 +259,26 @@ def _ask(
     if question.look_at:
         ui.say(f"see {question.look_at}", indent=2, tone="cyan")
     letters = {"p": "pass", "f": "fail", "u": "unsure"}
-    if not first:
-        letters["b"] = "back"
     if address:
         letters["o"] = "open page"
-    given = {"answer": "", "comment": ""}
     written = before["comment"] if before else ""
     if before:
         ui.say(_line("so far", before), indent=2, tone="dim")
 
-    def ask() -> None:
-        try:
-            while (answer := ui.letter(question.question, letters)) == "open page" and address:
-                ui.say(address(question.id), "page:", "cyan", whole=True)
-        except ui.Back:
-            if first:
-                raise
-            answer = "back"
-        given["answer"] = answer
+    def ask(_: object) -> str:
+        while (answer := ui.letter(question.question, letters)) == "open page" and address:
+            ui.say(address(question.id), "page:", "cyan", whole=True)
+        return answer
 
-    def ask_why() -> None:
+    def ask_why(given: dict[str, Any]) -> str | None:
         if given["answer"] in ("fail", "unsure"):
-            given["comment"] = ui.needed("Why?", written)
-        elif given["answer"] == "pass" and evidence is not None and evidence.weak:
-            given["comment"] = ui.needed("The evidence is weak. Why does it pass?", written, lacks_sentence)
+            return ui.needed("Why?", written)
+        if evidence is not None and evidence.weak:
+            return ui.needed("The evidence is weak. Why does it pass?", written, lacks_sentence)
+        return None
 
-    ui.steps(ask, ask_why)
-    return None if given["answer"] == "back" else given
+    given = ui.ask(answer=ask, comment=ask_why)
+    return {"answer": given["answer"], "comment": given["comment"] or ""}
 
 
 class _TaskPage:
@@ -314,7 +312,6 @@ def _show_earlier(earlier: Review | None, task: Task) -> None:
 
 
 def _show_weaknesses(found: Sequence[Weakness]) -> None:
-    """Print what weakens the task, each with the question that it bears on."""
     if found:
         ui.say("")
         ui.say("Read this first", tone="bold")

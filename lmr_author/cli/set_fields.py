@@ -10,6 +10,7 @@ from lmr_author.cli import ui
 from lmr_author.cli.options import (
     ImplementationOption,
     TaskOption,
+    complete_category,
     current_task,
     task_words,
     text_or_file,
@@ -18,10 +19,21 @@ from lmr_author.core.errors import EXIT_CLEAN, UsageError
 from lmr_author.core.texts import counted
 
 
+def _complete() -> list[str]:
+    from lmr_author.authoring.new_task.fields import FIELDS
+
+    return [*(f"{name}=" for name in FIELDS), *(f"category={name}" for name in complete_category())]
+
+
 def set_fields(
     fields: Annotated[
         list[str] | None,
-        Argument(metavar="FIELD=VALUE…", help="FIELD=@FILE reads a file; without any, print the fields."),
+        Argument(
+            metavar="FIELD=VALUE…",
+            autocompletion=_complete,
+            help="FIELD is title, authors, year, venue, paper_url, paper_license, repo_url, license, instruction, "
+            "category, retrieval or ledger. FIELD=@FILE reads a file; without any, print the fields.",
+        ),
     ] = None,
     implementation: ImplementationOption = None,
     task: TaskOption = None,

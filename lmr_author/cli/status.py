@@ -109,7 +109,7 @@ def _show_one(status: Status) -> None:
     marks = [f"{'✓' if step in status.done else '○'}{GLUE}{step}" for step in steps]
     if status.review in (DISPUTED, REJECTED):
         marks[-1] = f"✗{GLUE}{status.review}"
-    styles = {f"✓{GLUE}[^ ]+": "green", f"○{GLUE}[^ ]+": "dim", f"✗{GLUE}[^ ]+": "bold red"}
+    styles = {"✓ [^ ]+": "green", "○ [^ ]+": "dim", "✗ [^ ]+": "bold red"}
     ui.say("  ".join(marks), indent=2, hang=2, stderr=False, styles=styles)
     if status.draft:
         ui.say(f"drafted by {status.drafted_by}: {DRAFTS[status.draft]}", indent=2, hang=2, stderr=False)

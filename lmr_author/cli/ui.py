@@ -6,6 +6,7 @@ Rich and questionary are imported where they are used, so that start-up and ``--
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -14,7 +15,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import timedelta
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,12 +48,10 @@ def _escaped(char: str) -> str:
 
 
 def framed(before: str, value: object, after: str = "") -> str:
-    """Return a value with text around it; "" for no value."""
     return f"{before}{value}{after}" if value else ""
 
 
 def repeated(option: str, values: Iterable[object]) -> list[object]:
-    """Return the words of an option that is given once for each value."""
     words: list[object] = []
     for value in values:
         words += [option, value]
@@ -60,14 +59,16 @@ def repeated(option: str, values: Iterable[object]) -> list[object]:
 
 
 def wrapped(text: str, columns: int, hang: int) -> list[str]:
-    """Return the lines of a text at a width; all but the first are indented by ``hang``. No word is broken."""
-    return textwrap.wrap(
-        text,
+    """Return a text's lines at a width, all but the first indented by ``hang``; words and `commands` stay whole."""
+    glued = re.sub(r"[`(]lmr-author [^`)]*[`)]", lambda command: command[0].replace(" ", "\u00a0"), text)
+    lines = textwrap.wrap(
+        glued,
         max(columns, hang + 20),
         subsequent_indent=" " * hang,
         break_long_words=False,
         break_on_hyphens=False,
-    ) or [""]
+    )
+    return [line.replace("\u00a0", " ") for line in lines] or [""]
 
 
 def print_json(data: Any) -> None:
@@ -131,10 +132,8 @@ def say(
 
     screen = console(stderr=stderr)
     line = " " * indent + " ".join(filter(None, (head, one_line(text.expandtabs(4)))))
-    if not screen.is_terminal:  # what is searched or copied has plain spaces
-        line = line.replace("\u00a0", " ")
-    fits = whole or not screen.is_terminal
-    lines = [line] if fits else wrapped(line, screen.width, indent + 2 if hang is None else hang)
+    columns = 10**6 if whole or not screen.is_terminal else screen.width
+    lines = wrapped(line, columns, indent + 2 if hang is None else hang)
     for number, each in enumerate(lines):
         shown = Text(each.rstrip(), tone)
         if head and number == 0:
@@ -145,17 +144,14 @@ def say(
 
 
 def note(text: str, *, indent: int = 0) -> None:
-    """Print a remark that the reader should not miss."""
     say(text, "note:", "yellow", indent=indent)
 
 
 def show_wait(task: Path) -> None:
-    """Say that another command works on a task."""
     say(f"another command is changing {task.name}; Ctrl-C gives up", "waiting:", "yellow")
 
 
 def hint(text: str, *, indent: int = 0, stderr: bool = True) -> None:
-    """Print what helps; nothing where nothing does."""
     if text:
         say(text, "hint:", "cyan", indent=indent, stderr=stderr)
 
@@ -186,7 +182,6 @@ def source(code: str, language: str = "python") -> None:
 
 
 def facts(rows: Mapping[str, str]) -> None:
-    """Print names and values, as they are stored."""
     for name, value in rows.items():
         say(f"{name:<12} {value}", indent=2, hang=15)
 
@@ -221,7 +216,6 @@ class Progress:
 
     @property
     def live(self) -> bool:
-        """True on a terminal."""
         return self._line is not None
 
     def __call__(self, message: str) -> None:
@@ -257,7 +251,6 @@ class Progress:
 
 @contextmanager
 def progress(message: str) -> Iterator[Progress]:
-    """Show a spinner with a message while the block runs."""
     screen = console()
     if not screen.is_terminal:
         yield Progress(None)
@@ -280,7 +273,7 @@ Check = Callable[[str], str]
 
 
 class Back(Exception):
-    """A person pressed Escape: the question before is to be asked again."""
+    """Escape was pressed: ask the previous question again."""
 
 
 _asking = True
@@ -289,13 +282,11 @@ _is_back_possible = False
 
 
 def allow_questions(allowed: bool) -> None:
-    """Set whether a person at a terminal may be asked, for the command that runs."""
     global _asking
     _asking = allowed
 
 
 def can_ask() -> bool:
-    """Return true where there is a person at a terminal who may be asked."""
     return _asking and sys.stdin.isatty() and sys.stderr.isatty()
 
 
@@ -306,10 +297,11 @@ def require_person(there: bool, problem: str, hint: str) -> None:
 
 
 @contextmanager
-def going_back() -> Iterator[None]:
+def going_back(possible: bool = True) -> Iterator[None]:
     """Let Escape leave the questions of the block, which then raise Back."""
     global _is_back_possible
-    before, _is_back_possible = _is_back_possible, True
+    before = _is_back_possible
+    _is_back_possible = before or possible
     try:
         yield
     finally:
@@ -317,38 +309,60 @@ def going_back() -> Iterator[None]:
 
 
 def steps(*ask: Callable[[], object]) -> None:
-    """Ask questions in their order; Escape leads back to the one before, and at the first one does nothing.
+    """Ask questions in order; Escape returns to the previous one.
+
+    At the first one Escape raises Back if these are themselves a step, and does nothing otherwise.
 
     Args:
-        ask: each returns False where nobody had to be asked, and is then passed over on the way back.
+        ask: each returns False if nothing had to be asked, and is then skipped on the way back.
     """
     asked: list[int] = []
     at = 0
     while at < len(ask):
         try:
-            with going_back():
+            with going_back(bool(asked)):
                 if ask[at]() is not False:
                     asked.append(at)
             at += 1
         except Back:
-            at = asked.pop() if asked else at
+            if not asked:
+                raise
+            at = asked.pop()
+
+
+def ask(**questions: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
+    """Ask questions as :func:`steps` does, and return their answers by name.
+
+    Args:
+        questions: each gets the answers so far, and returns None if nothing had to be asked.
+    """
+    answers: dict[str, Any] = {}
+
+    def step(name: str) -> bool:
+        answers[name] = questions[name](answers)
+        return answers[name] is not None
+
+    steps(*(partial(step, name) for name in questions))
+    return answers
 
 
 def _answer(question: Question) -> Any:
-    """Ask a question of questionary; Escape raises Back where there is a way back."""
-    if _is_back_possible:
-        from prompt_toolkit.key_binding import KeyBindings, merge_key_bindings
+    """Ask a question of questionary; Escape raises Back if there is a previous question."""
+    from prompt_toolkit.key_binding import KeyBindings, merge_key_bindings
 
-        escape, application = KeyBindings(), question.application
-        escape.add("escape")(lambda event: event.app.exit(exception=Back))
-        application.key_bindings = merge_key_bindings([application.key_bindings or KeyBindings(), escape])
-        # Escape begins the sequences of other keys: how long to wait for their rest.
-        application.ttimeoutlen = application.timeoutlen = 0.1
+    def leave(event: Any) -> None:
+        if _is_back_possible:
+            event.app.exit(exception=Back)
+
+    escape, application = KeyBindings(), question.application
+    escape.add("escape")(leave)
+    application.key_bindings = merge_key_bindings([application.key_bindings or KeyBindings(), escape])
+    # Escape begins the sequences of other keys: how long to wait for their rest.
+    application.ttimeoutlen = application.timeoutlen = 0.1
     return question.unsafe_ask()
 
 
 def text(question: str, default: str = "", check: Check | None = None) -> str:
-    """Ask for one line of text, which may be empty unless ``check`` objects."""
     import questionary
 
     answer: str = _answer(
@@ -360,7 +374,6 @@ def text(question: str, default: str = "", check: Check | None = None) -> str:
 
 
 def needed(question: str, default: str = "", check: Check | None = None) -> str:
-    """Ask for one line of text until there is one."""
     return text(question, default, _required(check))
 
 
@@ -392,12 +405,15 @@ def letter(question: str, answers: Mapping[str, str]) -> str:
     """Ask for one of several answers by its letter; Enter alone is none, so that nothing is signed by mistake.
 
     Args:
-        answers: letter → answer; the word itself is taken as well.
+        answers: letter → answer; the word itself works as well. "b" goes back, as Escape does.
     """
+    answers = {**answers, "b": "back"} if _is_back_possible else answers
     words = {**answers, **{answer: answer for answer in answers.values()}}
     shown = ", ".join(f"{key} {answer}" for key, answer in answers.items())
     say(question, tone="bold")  # wrapped at words, as a prompt is not
     given = needed(f"{shown}:", "", lambda text: "" if text.lower() in words else f"type {shown}")
+    if words[given.lower()] == "back":
+        raise Back
     return words[given.lower()]
 
 

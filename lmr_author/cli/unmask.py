@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import TaskOption, current_task
+from lmr_author.cli.options import TaskOption, complete_masked, current_task
 from lmr_author.cli.status import show_next
 from lmr_author.core.errors import UsageError
 from lmr_author.core.texts import listed
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 def unmask(
-    target: Annotated[str | None, Argument(help="The function to restore.")] = None,
+    target: Annotated[
+        str | None, Argument(autocompletion=complete_masked, help="The function to restore.")
+    ] = None,
     everything: Annotated[bool, Option("--all", help="Restore all that is masked.")] = False,
     force: Annotated[bool, Option("--force", help="Restore an edited file, too; keeps a copy.")] = False,
     task: TaskOption = None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,6 +27,12 @@ BECAUSE = "yes, and say why"
 _STATES = {"accepted": "green", "rejected": "bold red", "open": "yellow"}
 
 
+def _complete() -> list[str]:
+    from lmr_author.authoring.vetting.questions import ANSWERS, QUESTIONS
+
+    return [f"{name}={answer}" for name in QUESTIONS for answer in ANSWERS]
+
+
 def vet(
     paper: Annotated[str | None, Argument(help="A PDF file, URL or arXiv id; by default the task's.")] = None,
     repo: Annotated[str | None, Option(help="The repository: its address, or a local clone.")] = None,
@@ -35,7 +42,15 @@ def vet(
         Path | None,
         Option("--out", "-o", help="File to write; by default vetting.json, here or of the task."),
     ] = None,
-    answer: Annotated[list[str] | None, Option(help="One answer, as venue=no: WHY.")] = None,
+    answer: Annotated[
+        list[str] | None,
+        Option(
+            metavar="QUESTION=ANSWER",
+            autocompletion=_complete,
+            help="An answer (yes, no or unsure), as 'venue=no: a workshop'; the questions: methodological_focus, "
+            "reproducibility, clarity_and_complexity, venue, year, license.",
+        ),
+    ] = None,
     answers: Annotated[Path | None, Option(help="YAML or JSON file with the answers.")] = None,
     override_licence: Annotated[str, Option(help="Why a forbidding licence is no obstacle.")] = "",
     offline: Annotated[bool, Option("--offline", help="Use no network service.")] = False,
@@ -92,8 +107,7 @@ def _options(
                 raise UsageError("no PAPER given, and no task here", hint) from error
             from lmr_author.cli import new_task
 
-            paper = ui.path("Paper (PDF file, URL or arXiv id):", check=new_task.paper_problem)
-            repo = repo or new_task.ask_repository()
+            paper, repo = new_task.ask_origins(repo)
         else:
             options, path = vetting_room.options_of_task(folder), folder.vetting_path
     if repo is not None:
@@ -125,20 +139,19 @@ def ask_questions(
     from lmr_author.authoring.vetting.questions import QUESTIONS
     from lmr_author.authoring.vetting.vet import with_answers
 
-    for name in QUESTIONS:
-        if not vetting.questions[name].answer and name not in settled:
-            vetting = with_answers(vetting, {name: _ask(vetting, name)})
-            save(vetting)
-    seen = {name: answer for name, answer in settled.items() if not vetting.questions[name].answer}
-    for name in seen:
-        _show_evidence(vetting, name)
-    vetting = with_answers(vetting, seen)
-
     def change(name: str) -> None:
         nonlocal vetting
         vetting = with_answers(vetting, {name: _ask(vetting, name)})
         save(vetting)
 
+    open_questions = [
+        name for name in QUESTIONS if not vetting.questions[name].answer and name not in settled
+    ]
+    ui.steps(*(partial(change, name) for name in open_questions))
+    seen = {name: answer for name, answer in settled.items() if not vetting.questions[name].answer}
+    for name in seen:
+        _show_evidence(vetting, name)
+    vetting = with_answers(vetting, seen)
     save(vetting)
     ui.revise(lambda: {name: _line(name, vetting.questions[name]) for name in QUESTIONS}, change)
     forbidden = vetting.licence_stop or vetting.questions["license"].answer == "no"
@@ -161,18 +174,15 @@ def _ask(vetting: VettingRecord, name: str) -> VettingAnswer:
     if proven:
         letters["w"] = BECAUSE
         why_question = "Why?"
-    answer = why = ""
+    given = ui.ask(
+        answer=lambda _: ui.letter(question.question, letters),
+        why=lambda given: None if given["answer"] == "yes" and proven else _ask_why(why_question, question),
+    )
+    return VettingAnswer("yes" if given["answer"] == BECAUSE else given["answer"], given["why"] or "")
 
-    def ask() -> None:
-        nonlocal answer
-        answer = ui.letter(question.question, letters)
 
-    def ask_why() -> None:
-        nonlocal why
-        why = "" if answer == "yes" and proven else ui.needed(why_question, question.justification)
-
-    ui.steps(ask, ask_why)
-    return VettingAnswer("yes" if answer == BECAUSE else answer, why)  # type: ignore[arg-type]
+def _ask_why(why: str, question: VettingQuestion) -> str:
+    return ui.needed(why, question.justification)
 
 
 def _line(name: str, answer: VettingQuestion) -> str:

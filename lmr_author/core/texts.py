@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Self
 
 
@@ -54,6 +55,13 @@ def counted(number: int, one: str, many: str = "") -> str:
 def did_you_mean(likely: Sequence[str], otherwise: str = "") -> str:
     """Return the question whether one of the likeliest names was meant; ``otherwise`` where there is none."""
     return f"did you mean {' or '.join(likely[:4])}?" if likely else otherwise
+
+
+def choices_hint(word: str, choices: Iterable[str], label: str = "one of") -> str:
+    """Return a hint for a word that is none of some choices: the closest of them, if any, then all."""
+    names = list(choices)
+    closest = did_you_mean(difflib.get_close_matches(word, names, 2, 0.5))
+    return " ".join(filter(None, (closest, f"{label}: {', '.join(names)}")))
 
 
 def size_text(count: int) -> str:

@@ -11,10 +11,13 @@ from pathlib import Path
 import pytest
 
 import lmr_author
+from lmr_author.authoring.new_task.fields import FIELDS
+from lmr_author.authoring.vetting.questions import QUESTIONS
 from lmr_author.cli.app import ENV_COMMANDS, VERBS, command, run
 from lmr_author.cli.commands import read_examples
 from lmr_author.core.errors import UsageError
-from tests.cli.program import ENVIRONMENT, lmr, succeed
+from lmr_author.core.task import CATEGORIES
+from tests.cli.program import ENVIRONMENT, lmr, lmr_forked, succeed
 from tests.support import make_task
 
 HEAVY = (
@@ -108,6 +111,39 @@ print("loaded:", *sorted({{name.partition(".")[0] for name in sys.modules}} & {s
         [sys.executable, "-c", code], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True
     )
     assert done.stdout.splitlines()[-1:] == ["loaded:"], done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (("explain", "LMR40"), "LMR403"),
+        (("validate", "--select", "LMR40"), "LMR403"),
+        (("set", "y"), "year="),
+        (("mask", "--category", "Data"), "Data Augmentation"),
+        (("mask", "pkg/losses.py::h"), "pkg/losses.py::hinge"),
+        (("mask", "hin"), "hinge"),
+        (("vet", "--answer", "ven"), "venue=unsure"),
+        (("review", "--decide", "co"), "core=pass"),
+        (("export", "--to", "h"), "harbor"),
+        (("env", "lo"), "local"),
+        (("val",), "validate"),
+    ],
+)
+def test_tab_offers_every_choice(words: tuple[str, ...], offered: str, tmp_path: Path) -> None:
+    variables = {
+        "_LMR_AUTHOR_COMPLETE": "complete_bash",
+        "COMP_WORDS": " ".join(("lmr-author", *words)),
+        "COMP_CWORD": str(len(words)),
+    }
+    done = lmr_forked(cwd=make_task(tmp_path).root, env=variables)
+    assert offered in done.out.splitlines()
+    assert lmr_forked(cwd=tmp_path, env=variables).err == ""  # where there is no task, too
+
+
+def test_help_lists_the_choices_of_fields_questions_and_categories() -> None:
+    for verb, names in (("set", FIELDS), ("vet", QUESTIONS), ("mask", CATEGORIES)):
+        shown = " ".join(str(param.help) for param in command(verb).params)
+        assert [name for name in names if name not in shown] == []
 
 
 def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:

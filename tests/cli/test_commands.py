@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.core.task import Task
-from tests.cli.conftest import CATEGORY, GATES, HINGE
+from tests.cli.conftest import CATEGORY, HINGE
 from tests.cli.program import lmr_forked, snapshot, succeed, validate_with
 from tests.gitrepos import git, make_repository
 from tests.papers import make_paper
@@ -107,17 +107,6 @@ def test_validate_json(finished: Task) -> None:
     findings = found.json()["tasks"][0]["findings"]
     missing = [item for item in findings if "golden_files/losses_golden.py" in item["message"]]
     assert missing and missing[0]["severity"] == "error" and missing[0]["hint"]
-
-
-@pytest.mark.bwrap
-def test_evaluate_json(finished: Task) -> None:
-    done = succeed("evaluate", "--repeats", "1", "--format", "json", cwd=finished.root)
-    document = done.json()
-    assert done.err == "" and document["passed"] is True
-    assert [gate["gate"] for gate in document["tasks"][0]["gates"]] == list(GATES)
-    stored = json.loads(finished.evaluation_path.read_bytes())
-    validate_with("evaluation", stored)
-    assert {"task": finished.name, **stored} == document["tasks"][0]
 
 
 @pytest.mark.bwrap

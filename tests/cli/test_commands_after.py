@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.core.task import Task
-from tests.cli.conftest import CATEGORY, HINGE
+from tests.cli.conftest import CATEGORY, GATES, HINGE
 from tests.cli.program import lmr_forked, succeed, validate_with
 from tests.support import make_task
 
@@ -36,7 +36,12 @@ def test_a_sign_off_holds_until_the_task_changes(finished: Task, tmp_path: Path)
     assert fallen["reviewed_by"] == [] and fallen["state"] == "recorded"
     assert fallen["note"] == "changed since it was evaluated"
 
-    succeed("evaluate", finished.root, "--repeats", "1", cwd=tmp_path)
+    proved = succeed("evaluate", finished.root, "--repeats", "1", "--format", "json", cwd=tmp_path)
+    document, stored = proved.json(), json.loads(finished.evaluation_path.read_bytes())
+    assert proved.err == "" and document["passed"] is True
+    assert [gate["gate"] for gate in document["tasks"][0]["gates"]] == list(GATES)
+    validate_with("evaluation", stored)
+    assert {"task": finished.name, **stored} == document["tasks"][0]
     bob = ("review", finished.root, "--reviewer", "bob", "--answers", filled)
     succeed(*bob, cwd=tmp_path)  # the other reviewer's old sign-off does not keep this one from signing
     assert status()["reviewed_by"] == ["bob"]

@@ -17,7 +17,7 @@ from lmr_author.cli.record_dialogue import ask_driver, ask_target
 from lmr_author.cli.review import ask_answers
 from lmr_author.cli.unmask import unmask
 from lmr_author.core.errors import UsageError
-from lmr_author.core.task import CATEGORIES, Evaluation, GateResult, GateStatus
+from lmr_author.core.task import CATEGORIES, Evaluation, GateResult, GateStatus, Task
 from lmr_author.core.task.evaluation import GateDetail, UsedSandbox, store
 from lmr_author.core.task.mutation import Survivor
 from lmr_author.core.task.state import State
@@ -37,12 +37,6 @@ def test_text_is_stripped_and_may_be_left_at_its_default(keys: PipeInput) -> Non
     assert ui.text("Year of the paper", "2023") == "2023"
 
 
-@pytest.mark.parametrize(("key", "answer"), [("y", True), ("n", False), (ENTER, True)])
-def test_confirm(keys: PipeInput, key: str, answer: bool) -> None:
-    keys.send_text(key)
-    assert ui.confirm("Go on?") is answer
-
-
 def test_ctrl_c_is_an_interruption(keys: PipeInput) -> None:
     for question in (
         lambda: ui.text("?"),
@@ -60,52 +54,46 @@ def test_escape_leads_to_the_question_before(keys: PipeInput) -> None:
     def ask(name: str) -> Callable[[], None]:
         return lambda: answers.update({name: ui.needed(name)})
 
-    typed(keys, ESCAPE, f"one{ENTER}", ESCAPE, f"two{ENTER}", f"three{ENTER}")
-    ui.steps(ask("first"), lambda: False, ask("second"))
+    with typed(keys, f"one{ENTER}", ESCAPE, f"two{ENTER}", f"three{ENTER}"):
+        ui.steps(ask("first"), lambda: False, ask("second"))
     assert answers == {"first": "two", "second": "three"}
 
 
 def test_a_reason_can_be_left_for_its_question(keys: PipeInput) -> None:
     question = HUMAN[0]
-    typed(keys, f"f{ENTER}", ESCAPE, f"p{ENTER}", ENTER)
-    answers = ask_answers([question], {}, lambda stored: None)
+    with typed(keys, f"f{ENTER}", ESCAPE, f"p{ENTER}", ENTER):
+        answers = ask_answers([question], {}, lambda stored: None)
     assert answers == {question.id: {"answer": "pass", "comment": ""}}
 
 
-def test_survivors_are_ticked_in_a_list_and_none_beforehand(
-    keys: PipeInput, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    survivors = (
-        Survivor("0a", 3, "constant", "-    y = x0 + 1\n+    y = x1 + 1"),
-        Survivor("0b", 9, "other", "-    print(y)"),
-    )
-    task = make_task(tmp_path)
-    gate = GateResult(
-        "mutants-die",
-        GateStatus.FAILED,
-        "…",
-        implementation=1,
-        detail=GateDetail(made=3, survivors=survivors),
-    )
+def with_survivors(folder: Path, *survivors: Survivor) -> Task:
+    """A task whose evaluation lists these."""
+    task = make_task(folder)
     state = State.of(task)
+    detail = GateDetail(made=3, survivors=survivors)
+    gate = GateResult("mutants-die", GateStatus.FAILED, "…", implementation=1, detail=detail)
     record = Evaluation(
-        tool="1",
-        sandbox=UsedSandbox("local"),
-        started="2026-01-01",
-        seconds=1.0,
-        content_digest=state.content,
-        running_digest=state.running,
-        gates=(gate,),
-        passed=False,
-    )
+        tool="1", sandbox=UsedSandbox("local"), started="2026-01-01", seconds=1.0, content_digest=state.content,
+        running_digest=state.running, gates=(gate,), passed=False,
+    )  # fmt: skip
     store(task, record)
+    return task
+
+
+def test_survivors_are_ticked_in_a_list_and_none_beforehand(
+    keys: PipeInput, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = Survivor("0a", 3, "constant", "-    y = x0 + 1\n+    y = x1 + 1")
+    task = with_survivors(tmp_path, first, Survivor("0b", 9, "other", "-    print(y)"))
     keys.send_text(DOWN + " " + ENTER)
     assert _tick(task) == ["0b"]
     shown = capsys.readouterr().err
-    assert (
-        "0a line 3, constant\n  -    y = x0 + 1\n  +    y = x1 + 1\n0b line 9, other\n  -    print(y)\n"
-        in shown
-    )
+    assert "0a line 3, constant\n  -    y = x0 + 1\n  +    y = x1 + 1\n0b line 9, other\n" in shown
+    monkeypatch.setattr(ui, "can_ask", lambda: True)
+    keys.send_text(ENTER)
+    assert main(["accept", str(task.root)]) == 2
+    shown = capsys.readouterr().err
+    assert "no mutant was chosen" in shown and "tick a row with the space bar" in shown
 
 
 def test_each_mutant_is_asked_for_a_sentence_of_its_own(keys: PipeInput, tmp_path: Path) -> None:
@@ -125,28 +113,6 @@ def test_each_mutant_is_asked_for_a_sentence_of_its_own(keys: PipeInput, tmp_pat
         keys.send_text((ENTER + CLEAR).join(answers) + ENTER)
         reasons[name] = _ask_reason(task, made, reasons, name)
         assert reasons[name] == answers[1]
-
-
-def test_nothing_ticked_says_how_to_tick(
-    keys: PipeInput, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(ui, "can_ask", lambda: True)
-    task = make_task(tmp_path)
-    state = State.of(task)
-    detail = GateDetail(made=3, survivors=(Survivor("0a", 3, "constant", "-    y = 1\n+    y = 2"),))
-    gate = GateResult("mutants-die", GateStatus.FAILED, "…", implementation=1, detail=detail)
-    where = UsedSandbox("local")
-    store(
-        task,
-        Evaluation(
-            tool="1", sandbox=where, started="2026-01-01", seconds=1.0, content_digest=state.content, gates=(gate,),
-            passed=False,
-        ),
-    )  # fmt: skip
-    keys.send_text(ENTER)
-    assert main(["accept", str(task.root)]) == 2
-    shown = capsys.readouterr().err
-    assert "no mutant was chosen" in shown and "tick a row with the space bar" in shown
 
 
 def test_a_review_that_passes_asks_for_no_reasons(keys: PipeInput) -> None:

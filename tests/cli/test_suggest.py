@@ -9,15 +9,11 @@ from tests.cli.program import refuse, succeed
 from tests.support import make_task
 
 
-def test_a_table_and_the_next_command(tmp_path: Path) -> None:
+def test_a_table_and_the_next_command_without_what_is_masked(tmp_path: Path) -> None:
     task = make_task(tmp_path)
     done = succeed("suggest", cwd=task.root)
     assert done.out.index("pkg/losses.py::hinge") < done.out.index("pkg/losses.py::Meter.add")
     assert "next: lmr-author mask pkg/losses.py::hinge" in done.out + done.err
-
-
-def test_a_masked_function_is_not_offered_again(tmp_path: Path) -> None:
-    task = make_task(tmp_path)
     succeed("mask", "pkg/losses.py::hinge", "--no-input", cwd=task.root)
     assert succeed("suggest", "--format", "json", cwd=task.root).json()["suggestions"][0]["masked"] == 1
     shown = succeed("suggest", cwd=task.root)

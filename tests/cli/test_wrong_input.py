@@ -32,7 +32,9 @@ USAGE, EXPECTED = 2, 3
         ("evaluate --sandbox podman", "'podman' is not one of 'local', 'docker'", "evaluate --help"),
         ("mask a.py::f --comment --docstring x", "--comment needs a value", "value first"),
         ("env lock --date --help", "--date needs a value, and the option --help follows", "--date=--help"),
-        ("explain LMR999", "LMR999", "did you mean LMR"),
+        ("explain LMR999", "LMR999", "groups: LMR0 (Metadata)"),
+        ("explain LRM401", "LRM401", "did you mean LMR401"),
+        ("demo --sandbox dockr", "'dockr' is not one of", "did you mean docker"),
         (
             "env lock tasks/1-DPO",
             "unexpected extra argument",

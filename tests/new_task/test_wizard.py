@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,10 +16,13 @@ from prompt_toolkit.output import DummyOutput
 
 from lmr_author.authoring.new_task.draft import LABELS
 from lmr_author.authoring.new_task.new_task import NewTaskOptions, new_task
-from lmr_author.cli.new_task import AtTerminal, paper_problem
+from lmr_author.cli import ui
+from lmr_author.cli.new_task import Wizard, paper_problem
+from lmr_author.cli.new_task import new_task as command
 from lmr_author.cli.ui import Progress
-from lmr_author.core.task import provenance
+from lmr_author.core.task import Task, provenance
 from tests.gitrepos import commit, make_repository
+from tests.keyboard import ESCAPE, typed
 from tests.papers import make_paper
 from tests.servers import Answer, serve
 
@@ -41,7 +45,7 @@ def options(tmp_path: Path) -> NewTaskOptions:
     return NewTaskOptions(str(pdf), str(tmp_path / "pair-wins"), tasks_dir=tmp_path / "tasks", offline=True)
 
 
-PERSON = AtTerminal(Progress(None))
+PERSON = Wizard(Progress(None), {})
 
 
 def place(field: str) -> str:
@@ -122,11 +126,55 @@ def test_a_wrong_path_of_the_paper_is_refused_at_once(tmp_path: Path) -> None:
     assert paper_problem("2305.18290") == ""
 
 
-def test_an_interrupted_wizard_leaves_nothing(keys: PipeInput, options: NewTaskOptions) -> None:
-    keys.send_text(place("name") + CLEAR + "Kept" + ENTER + CTRL_C)
+def test_an_interrupted_wizard_leaves_nothing_and_prints_a_command_with_the_answers(
+    keys: PipeInput,
+    options: NewTaskOptions,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(ui, "can_ask", lambda: True)
+    monkeypatch.setattr(sys, "argv", ["lmr-author", "new-task", "--offline"])
+    keys.send_text(f"{options.paper}{ENTER}{DOWN}{ENTER}{options.repo}{ENTER}")
+    keys.send_text(place("name") + CLEAR + "Kept" + ENTER + place("venue") + "ACL" + ENTER + CTRL_C)
     with pytest.raises(KeyboardInterrupt):
-        new_task(options, wizard=PERSON)
+        command(tasks_dir=options.tasks_dir, offline=True)
     assert list(options.tasks_dir.glob("*")) == []
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"new-task --offline {options.paper} --repo {options.repo}" in said and "--name Kept" in said
+    assert "to be answered again: Venue" in said
+
+
+def test_escape_returns_to_the_previous_question(
+    keys: PipeInput, options: NewTaskOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ui, "can_ask", lambda: True)
+    body = "We learn. Code: https://github.com/someone/pair-wins\n" + "words " * 60
+    make_paper(Path(options.paper), body=body, metadata={"creationDate": ""})
+    strokes = (
+        f"{options.paper}{ENTER}",
+        ESCAPE,  # from the repository to the paper
+        ENTER,
+        f"{DOWN}{ENTER}",
+        ESCAPE,  # from its path to those that the paper links
+        f"{DOWN}{ENTER}",
+        f"{options.repo}{ENTER}",
+        ESCAPE,  # from the first question about the task to the repository
+        f"{DOWN}{ENTER}",
+        f"{options.repo}{ENTER}",
+        f"2022{ENTER}",
+        f"https://x.org/p{ENTER}",
+        ESCAPE,  # from the page to the question before it
+        ESCAPE,
+        f"{CLEAR}2021{ENTER}",
+        ENTER,
+        place("name"),
+        ESCAPE,  # from a field to the page
+        ENTER,
+    )
+    with typed(keys, *strokes):
+        assert command(tasks_dir=options.tasks_dir, offline=True) == 0
+    info = Task(options.tasks_dir / "1-Pairwise-Wins").load()
+    assert (info.year, info.paper_url) == (2021, "https://x.org/p")
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import collections
 import json
 import math
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from lmr_author.runtime.probe.compare import Leaf, compare, leaves, spread
 from lmr_author.runtime.probe.comparison import Comparison
 from lmr_author.runtime.probe.document import Document
 from lmr_author.runtime.probe.encoding import encode
+from lmr_author.runtime.probe.outcome import Inputs
 from lmr_author.runtime.probe.sides import Live, Stored
 from tests.probe.shapes import Config, Names, Output, Point, Spans
 from tests.probe.values import anything
@@ -146,6 +148,57 @@ def test_a_change_that_is_missing_and_one_too_many() -> None:
     assert missing == "self: the call has to change it, and left it as it was"
     (more,) = differences({"value": 1.0}, {"value": 1.0, "self": meter})
     assert more == "self: the call changed it, and has to leave it as it is"
+
+
+def nothing(meter: Any) -> None:
+    """Leave it as it is."""
+
+
+def kept(change: Callable[[Any], object], golden: Callable[[Any], object] = nothing) -> list[str]:
+    """Compare what an implementation did with ``self`` with what the golden did."""
+
+    def outcome(function: Callable[[Any], object]) -> Document:
+        meter = Spans()
+        vars(meter).update(items=[1.0, 2.0])
+        parts = {"self": meter}
+        effects = Inputs(parts, encode(parts))
+        function(meter)
+        return effects.ended(function, {"value": 0})
+
+    return [str(item) for item in compare(outcome(golden), outcome(change), {})]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda meter: setattr(meter, "last", [3.0]),
+        lambda meter: vars(meter).update(last=1, count=2),
+        lambda meter: setattr(meter, "items", list(meter.items)),
+    ],
+)
+def test_an_object_may_get_attributes_that_it_lacked(change: Callable[[Any], object]) -> None:
+    assert kept(change) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda meter: meter.items.append(3.0),
+        lambda meter: vars(meter).update(items=[1.0], last=1),
+        lambda meter: delattr(meter, "items"),
+    ],
+)
+def test_what_an_object_has_stays_as_it_is(change: Callable[[Any], object]) -> None:
+    assert kept(change) == ["self: the call changed it, and has to leave it as it is"]
+
+
+def test_attributes_that_the_golden_adds_are_compared() -> None:
+    def last(value: float) -> Callable[[Any], object]:
+        return lambda meter: setattr(meter, "last", value)
+
+    assert kept(last(1.0), golden=last(1.0)) == []
+    assert kept(last(2.0), golden=last(1.0)) != []
+    assert kept(nothing, golden=last(1.0)) == ["self: the call has to change it, and left it as it was"]
 
 
 @pytest.mark.parametrize("shared", [True, False])

@@ -136,7 +136,7 @@ def test_one_command_does_not_accept_many(task: Task, capsys: pytest.CaptureFixt
     before = score(task)
     for reason in ("x", "nothing can ever set it to something"):
         code, shown = run(capsys, "accept", task.root, "--mutant", "1-200", "--reason", reason)
-        assert code == 2 and f"names {before.open}" in shown and "one by one" in shown
+        assert code == 2 and f"names {before.open}" in shown and "a sentence of its own" in shown
     first, second = [one.id for one in open_survivors(evaluation.load(task))][:2]
     code, shown = run(
         capsys, "accept", task.root, "--mutant", first, "--mutant", second, "--reason", sentence(first)

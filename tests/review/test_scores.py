@@ -13,8 +13,7 @@ from prompt_toolkit.input import PipeInput
 
 from lmr_author.cli import ui
 from lmr_author.cli.app import main
-from lmr_author.cli.beside import show_beside
-from lmr_author.cli.by_hand import ask_each
+from lmr_author.cli.by_hand import ask_each, show_beside
 from lmr_author.core import files
 from lmr_author.core.errors import UsageError
 from lmr_author.core.task import Task, ledger
@@ -232,8 +231,9 @@ def test_at_a_terminal_each_grade_is_stored_before_the_next_is_asked(
 def test_there_is_a_way_back(task: Task, predictions: Path, keys: PipeInput) -> None:
     """From the reason to the grade, and from an answer to the one before, which is graded anew."""
     left = [each for each in score.waiting([task], predictions, "ada", None) if not each.rule]
-    typed(keys, "li\r", ESCAPE, "lc\rclose\r", "b\r", "cc\rright after all\r", "lc\rnearly\r")
-    assert ask_each(left, "ada") == 2
+    reasons = ("cc\r", "right after all\r", "lc\r", "nearly\r")
+    with typed(keys, "li\r", ESCAPE, "lc\r", "close\r", "b\r", *reasons):
+        assert ask_each(left, "ada") == 2
     stored = files.read_json(task.scores_folder / "ada.json")["scores"]
     assert {one["candidate"]: one["justification"] for one in stored} == {
         left[0].name: "right after all",

@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from lmr_author.cli.app import main
-from lmr_author.cli.findings import findings_text
+from lmr_author.cli.validate import findings_text
 from lmr_author.core import resources
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Severity, Task, accepted

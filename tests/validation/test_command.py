@@ -11,7 +11,7 @@ import pytest
 from rich.cells import cell_len
 
 from lmr_author.cli.app import main
-from lmr_author.cli.findings import findings_text
+from lmr_author.cli.validate import findings_text
 from lmr_author.core import resources
 from lmr_author.proof.checks.registry import ALL_CHECKS, by_code
 from lmr_author.proof.validation.run import select_checks, validate

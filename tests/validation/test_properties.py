@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.cli.findings import findings_text
+from lmr_author.cli.validate import findings_text
 from lmr_author.core.task import Task
 from lmr_author.proof.validation.report import PROPERTIES
 from lmr_author.proof.validation.run import select_checks, validate

@@ -32,8 +32,8 @@ LABELS = {
 }
 """The editable fields, in the order shown."""
 
-_OPTIONS = {"number": "--id", "name": "--name", "title": "--title", "year": "--year", "repo_url": "--repo-url",
-            "paper_url": "--paper-url", "repo_folder": "--repo"}  # fmt: skip
+OPTIONS = {"number": "--id", "name": "--name", "title": "--title", "year": "--year", "repo_url": "--repo-url",
+           "paper_url": "--paper-url", "repo_folder": "--repo"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def require_valid(draft: Draft, taken: Mapping[int, str], fields: Collection[str
     wrong = {name: problem for name, problem in problems(draft, taken).items() if name in fields}
     if wrong:
         texts = (f"{LABELS[name].lower()}: {problem}" for name, problem in wrong.items())
-        settings = tuple(Setting(_OPTIONS[name]) for name in wrong)
+        settings = tuple(Setting(OPTIONS[name]) for name in wrong)
         options = " and ".join(f"{{{number}}}" for number in range(len(settings)))
         hint = f"pass {'it' if len(wrong) == 1 else 'them'} with {options}"
         raise UsageError("; ".join(texts), Hint(hint, settings))

@@ -14,7 +14,7 @@ from lmr_author.core.task import INFO, Task, ledger
 from lmr_author.core.task.info import context_key
 from lmr_author.core.task.ledger import Ledger
 from lmr_author.core.task.provenance import Provenance
-from lmr_author.core.texts import shortened
+from lmr_author.core.texts import choices_hint, shortened
 from lmr_author.proof.checks.ledger import require_true
 from lmr_author.proof.checks.metadata import validator
 from lmr_author.proof.contents import TaskContents
@@ -145,7 +145,7 @@ def read_fields(task: Task, implementation: int | None = None) -> dict[str, str]
 
 def _field(name: str) -> Field:
     if name not in FIELDS:
-        raise UsageError(f"unknown field {name!r}", f"fields: {', '.join(FIELDS)}")
+        raise UsageError(f"unknown field {name!r}", choices_hint(name, FIELDS, "fields"))
     return FIELDS[name]
 
 

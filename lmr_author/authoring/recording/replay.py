@@ -324,9 +324,8 @@ def changes_by_the_way(
 ) -> tuple[str, ...]:
     """Return the arguments that a golden changes although that is not what it is for.
 
-    It is for that where it returns nothing, or says so. Of a method that returns something, ``self`` is among them:
-    another version may keep its results there, or not. It is not, where the method goes on from a state that it
-    keeps there, as in ``self.total += x``.
+    It is for that where it returns nothing, or says so, and where a method goes on from a state that it keeps in
+    ``self``, as in ``self.total += x``.
 
     Args:
         receiver: ``self`` of a method; "" for a function.
@@ -334,10 +333,8 @@ def changes_by_the_way(
     if _is_for_changing(function, calls):
         return ()
     names = dict.fromkeys(name for call in calls for name in call.changed)
-    if any(receiver in call.summary for call in calls):
-        names.pop(receiver, None)
-        if not _keeps_state(function, receiver):
-            return (receiver, *names)
+    if receiver in names and _keeps_state(function, receiver):
+        del names[receiver]
     return tuple(names)
 
 

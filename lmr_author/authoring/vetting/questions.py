@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 from lmr_author.core.errors import UsageError
 from lmr_author.core.task.vetting import VettingQuestion
+from lmr_author.core.texts import choices_hint
 
 QUESTIONS = {
     "methodological_focus": "Does the paper propose a method, not a survey, a data set or a benchmark?",
@@ -85,9 +86,9 @@ def named_venues(line: str) -> list[str]:
 def read_answer(name: str, answer: object, justification: object = "") -> VettingAnswer:
     """Return a checked answer. Raises UsageError for an unknown question or answer, or a missing reason."""
     if name not in QUESTIONS:
-        raise UsageError(f"unknown question {name!r}", "questions: " + ", ".join(QUESTIONS))
+        raise UsageError(f"unknown question {name!r}", choices_hint(name, QUESTIONS, "questions"))
     if answer not in ANSWERS:
-        raise UsageError(f"{name}: unknown answer {answer!r}", "answers: " + ", ".join(ANSWERS))
+        raise UsageError(f"{name}: unknown answer {answer!r}", choices_hint(str(answer), ANSWERS, "answers"))
     why = justification.strip() if isinstance(justification, str) else ""
     if answer != "yes" and not why:
         raise UsageError(

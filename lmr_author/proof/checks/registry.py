@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import re
 from functools import cache
 
 from lmr_author.core.errors import UsageError
+from lmr_author.core.texts import did_you_mean
 from lmr_author.proof.checks import (
-    assertions,
     docker,
     goal_files,
     hygiene,
@@ -17,21 +18,18 @@ from lmr_author.proof.checks import (
     masks,
     metadata,
     paper,
-    paper_text,
-    unit_test_files,
+    unit_tests,
 )
 from lmr_author.proof.checks.base import Check
 
 _MODULES = (
     metadata,
     paper,
-    paper_text,
     docker,
     goal_files,
     masks,
     leaks,
-    assertions,
-    unit_test_files,
+    unit_tests,
     instruction,
     hygiene,
     ledger,
@@ -59,13 +57,18 @@ def by_code() -> dict[str, Check]:
 
 
 def matching(code: str) -> tuple[Check, ...]:
-    """Return the checks whose code begins so. Raises UsageError when there is none."""
+    """Return the checks of a code, of its beginning or of a group's name. Raises UsageError if there are none."""
     wanted = code.strip().upper()
     checks = tuple(
-        check for check in ALL_CHECKS if wanted.startswith("LMR") and check.code.startswith(wanted)
+        check
+        for check in ALL_CHECKS
+        if (wanted.startswith("LMR") and check.code.startswith(wanted))
+        or wanted == GROUPS[check.code[3]].upper()
     )
     if not checks:
-        close = difflib.get_close_matches(wanted, list(by_code()), 3, 0.5)
-        hint = f"did you mean {' or '.join(close)}?" if close else "`lmr-author explain` lists them"
-        raise UsageError(f"no check has the code {code!r}", hint)
+        digits = re.sub(r"\D", "", wanted)
+        codes = [known for known in by_code() if digits and known[3] == digits[0]]
+        groups = ", ".join(f"LMR{digit} ({name})" for digit, name in GROUPS.items())
+        close = difflib.get_close_matches(f"LMR{digits}", codes, 3)
+        raise UsageError(f"no check has the code {code!r}", did_you_mean(close, f"groups: {groups}"))
     return checks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,6 +16,7 @@ from lmr_author.core.task import Evaluation, GateResult, Target, Task, equivalen
 from lmr_author.core.task.equivalents import EquivalentMutant
 from lmr_author.core.task.evaluation import MUTANTS_DIE
 from lmr_author.core.task.mutation import Survivor
+from lmr_author.core.texts import did_you_mean
 from lmr_author.proof.evaluation.mutants import Mutant, mutants
 from lmr_author.proof.targets import masked_functions
 from lmr_author.runtime.replay.staging import golden_overlay
@@ -56,15 +58,13 @@ def find_mutants(task: Task, word: str, every: Sequence[tuple[str, Mutant]] = ()
         alive = {survivor.id for survivor in open_survivors(evaluation.load(task))}
         named = [pair for pair in every if pair[1].id in alive and first <= pair[1].line <= last]
     if not named:
-        raise UsageError(
-            f"no mutant {word!r} of {task.name}",
-            "the ids and lines are in the report of `lmr-author evaluate`",
-        )
+        close = difflib.get_close_matches(word, [mutant.id for _, mutant in every], 2, 0.7)
+        hint = did_you_mean(close, "the ids and lines are in the report of `lmr-author evaluate`")
+        raise UsageError(f"no mutant {word!r} of {task.name}", hint)
     return named
 
 
 def open_survivors(stored: Evaluation | None) -> list[Survivor]:
-    """Return the survivors that count, and that nobody accepted."""
     survivors = [one for gate in mutant_gates(stored) for one in gate.detail.survivors]
     return [survivor for survivor in survivors if not survivor.accepted and not survivor.indistinguishable]
 

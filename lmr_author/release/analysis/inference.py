@@ -19,7 +19,7 @@ from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import UNIT_TEST, Implementation, Task, TaskInfo
 from lmr_author.core.texts import counted
-from lmr_author.proof.evaluation.candidates.intervals import Z95
+from lmr_author.proof.evaluation.candidates.results import Z95
 from lmr_author.release.analysis.observations import Observation
 from lmr_author.release.analysis.tables import Cell, Problem, Table, groups, name_of, percent, samples_of
 

@@ -28,8 +28,8 @@ from lmr_author.proof.evaluation.bench import find_twins
 from lmr_author.release.export.agent import copying, write_bundle
 from lmr_author.release.export.options import Exportable, ExportOptions
 from lmr_author.release.export.output import files_and_links, render
-from lmr_author.runtime.environment.versions import find_versions, in_words
-from lmr_author.runtime.probe import definitions
+from lmr_author.runtime.environment.where import find_versions, in_words
+from lmr_author.runtime.probe import instrument
 from lmr_author.runtime.replay import replaying, staging
 from lmr_author.runtime.sandbox import docker_build
 from lmr_author.runtime.sandbox.docker_engine import connect, engine_errors
@@ -243,7 +243,7 @@ def _write_probe(
 def _nth(golden: bytes, target: code.Definition) -> int:
     """Number a definition as the replayer does, which counts neither classes nor lines."""
     tree, nth = ast.parse(golden), 1
-    while definitions.def_line(definitions.find(tree, target.qualname, nth=nth)[-1]) != target.line:
+    while instrument.def_line(instrument.find(tree, target.qualname, nth=nth)[-1]) != target.line:
         nth += 1
     return nth
 

@@ -18,7 +18,7 @@ from lmr_author.core.task.mutation import MutationScore
 from lmr_author.core.task.reviews import number_aside
 from lmr_author.core.task.vetting import VettingRecord
 from lmr_author.core.yaml_input import FieldError
-from lmr_author.core.texts import Step
+from lmr_author.core.texts import Step, choices_hint
 from lmr_author.release.recipes import made as records
 from lmr_author.release.recipes import stages
 from lmr_author.release.recipes import STAGES
@@ -147,8 +147,8 @@ def select(path: Path, names: Sequence[str]) -> tuple[list[Folder], list[Row]]:
     paths = find(path)
     called = {folder: {folder.name, folder.name.partition("-")[0]} for folder in paths}
     for name in set(names).difference(*called.values()):
-        there = ", ".join(folder.name for folder in paths)
-        raise UsageError(f"{path} has no recipe {name!r}", f"it has: {there}")
+        hint = choices_hint(name, (folder.name for folder in paths), "it has")
+        raise UsageError(f"{path} has no recipe {name!r}", hint)
     good, broken = list[Folder](), list[Row]()
     for folder in paths:
         if names and called[folder].isdisjoint(names):

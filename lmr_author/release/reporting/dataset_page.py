@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
 from urllib.parse import quote
 
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import CATEGORIES, Finding, GateResult, Progress, Severity, State, Task, TaskInfo
+from lmr_author.core.task import (
+    CATEGORIES,
+    Finding,
+    GateResult,
+    Progress,
+    Severity,
+    State,
+    Task,
+    TaskInfo,
+    recording,
+)
 from lmr_author.core.task import evaluation as evaluations
 from lmr_author.core.task.difficulty import Extreme
 from lmr_author.core.task.mutation import MutationScore
@@ -22,10 +32,20 @@ from lmr_author.release.reporting.status import BROKEN, STATES, Status, status_w
 from lmr_author.release.review.review import result_of
 from lmr_author.release.review.review_status import ACCEPTED, DISPUTED, REJECTED, proof_of
 
+LONGEST = 12
+"""Tasks in the chart of the time that an evaluation takes."""
+
 
 @dataclass(frozen=True)
 class TaskRow:
-    """One task in the table; ``agreement`` is the reviewers' share of equal answers, ``next`` lacks the task's path."""
+    """One task in the table.
+
+    Attributes:
+        next: the next command, without the task's path.
+        lines: lines of the masked functions that can run, as their recordings count them.
+        seconds: time that the gates took.
+        agreement: the reviewers' share of equal answers, 0 to 1; None without two of them.
+    """
 
     name: str
     info: TaskInfo
@@ -34,6 +54,8 @@ class TaskRow:
     findings: tuple[Finding, ...]
     gates: tuple[GateResult, ...]
     mutants: MutationScore
+    lines: int
+    seconds: float
     bytes: int
     agreement: float | None
     link: str
@@ -69,6 +91,9 @@ def dataset_page(name: str, tasks: Sequence[Task], say: Progress, *, linked: boo
         "rows": rows,
         "categories": [(category, categories[category]) for category in order],
         "states": [(state, states[state]) for state in STATES if state != BROKEN or states[BROKEN]],
+        "slowest": _slowest(rows),
+        "points": _points(rows),
+        "solved": _solved(rows),
         "operators": _operators(rows),
         "facts": _facts(rows, states),
         "extremes": [
@@ -79,6 +104,43 @@ def dataset_page(name: str, tasks: Sequence[Task], say: Progress, *, linked: boo
             for extreme in Extreme
         ],
     }
+
+
+def _slowest(rows: Sequence[TaskRow]) -> list[tuple[str, str, float]]:
+    """Return the tasks whose evaluation takes longest, with its minutes and their share of the longest."""
+    longest = sorted((row for row in rows if row.seconds), key=lambda row: -row.seconds)[:LONGEST]
+    return [(row.name, f"{row.seconds / 60:.1f} min", row.seconds / longest[0].seconds) for row in longest]
+
+
+def _points(rows: Sequence[TaskRow]) -> list[tuple[TaskRow, float, float]]:
+    """Return each task with its distance from the left, by lines, and from the top, by mutants killed, in percent.
+
+    Half of the mutants are the lower edge: below it a test is weak, however weak.
+    """
+    most = max((row.lines for row in rows), default=0)
+    return [
+        (row, 100 * row.lines / most, 100 - max(0, 200 * (row.mutants.share - 0.5)))
+        for row in rows
+        if row.lines and row.mutants.share is not None
+    ]
+
+
+def _solved(rows: Sequence[TaskRow]) -> list[tuple[str, int]]:
+    """Return how many tasks models solve how often; nothing before any answer was judged."""
+    judged = [row.status.difficulty for row in rows if row.status.difficulty]
+    tried = [
+        (sum(each.solved for each in targets), sum(each.tried for each in targets)) for targets in judged
+    ]
+    shares = [solved / number for solved, number in tried if number]
+    if not shares:
+        return []
+    return [
+        ("never", sum(share == 0 for share in shares)),
+        ("up to a third", sum(0 < share <= 1 / 3 for share in shares)),
+        ("up to two thirds", sum(1 / 3 < share <= 2 / 3 for share in shares)),
+        ("more often", sum(2 / 3 < share < 1 for share in shares)),
+        ("always", sum(share == 1 for share in shares)),
+    ]
 
 
 def _operators(rows: Sequence[TaskRow]) -> list[tuple[str, int, int]]:
@@ -115,11 +177,23 @@ def _row(task: Task, checks: TaskReport, link: str) -> TaskRow:
         findings=tuple(checks.findings),
         gates=gates,
         mutants=evaluations.mutation_score(gates),
+        lines=sum(_lines(task, info)),
+        seconds=sum(gate.seconds for gate in gates),
         bytes=sum(path.stat().st_size for path in task.content_files()),
         agreement=agreement.percent if agreement else None,
         link=link,
         stale=evaluation is not None and not evaluation.is_of(State.of(task)),
     )
+
+
+def _lines(task: Task, info: TaskInfo) -> Iterator[int]:
+    for implementation in info.implementations:
+        try:
+            recorded = recording.load(task.recording(info, implementation.index))
+        except (LmrError, OSError):
+            continue
+        if recorded:
+            yield len(recorded.coverage.lines) + len(recorded.coverage.missed)
 
 
 def _facts(rows: Sequence[TaskRow], states: Counter[str]) -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ from lmr_author.core.task import Evaluation, Finding, Severity, Task
 from lmr_author.core.task import evaluation as evaluations
 from lmr_author.core.task.reviews import ReviewItem
 from lmr_author.core.task.state import State
-from lmr_author.core.texts import counted
+from lmr_author.core.texts import choices_hint, counted
 
 TESTS = "tests"
 """The item whose pass approves the accepted mutants, where they are more than a tenth."""
@@ -148,7 +148,7 @@ def human_items(
     """
     names = [question.id for question in questions]
     if unknown := sorted(set(answers) - set(names)):
-        raise UsageError(f"unknown checklist item {unknown[0]!r}", f"items: {', '.join(names)}")
+        raise UsageError(f"unknown checklist item {unknown[0]!r}", choices_hint(unknown[0], names, "items"))
     if missing := [name for name in names if name not in answers]:
         hint = 'answer each with "pass", "fail" or "unsure" (see --template)'
         raise UsageError(f"no answer for: {', '.join(missing)}", hint)

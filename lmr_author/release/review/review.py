@@ -27,6 +27,7 @@ from lmr_author.core.task.reviews import (
     path_of_reviewer,
 )
 from lmr_author.core.task.state import reviewed_digest
+from lmr_author.core.texts import choices_hint
 from lmr_author.proof.validation.run import checked
 from lmr_author.release.review import checklist
 from lmr_author.release.review.agreement import Agreement, agreement
@@ -115,7 +116,7 @@ def adjudicate(
     asked, digest = checklist_for(task, checklist), reviewed_digest(task)
     names = [question.id for question in asked.questions]
     if item not in names:
-        raise UsageError(f"unknown checklist item {item!r}", "items: " + ", ".join(names))
+        raise UsageError(f"unknown checklist item {item!r}", choices_hint(item, names, "items"))
     status = review_status(task, asked, digest)
     if not status.open:
         problem = f"{task.name}: {status.missing} more reviews are needed before anything can be decided"
