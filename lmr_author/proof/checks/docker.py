@@ -17,6 +17,7 @@ from lmr_author.proof.checks.dockerfile import (
     published,
     requirements,
 )
+from lmr_author.proof.checks.unit_tests import UnitTest, read_test
 from lmr_author.proof.contents import TaskContents
 
 DockerRule = Callable[[TaskContents, Dockerfile], Iterable[Problem]]
@@ -295,3 +296,30 @@ def downloads(task: TaskContents, parsed: Dockerfile) -> Iterator[Problem]:
             source = model[0].strip("( ") if model else data[0]
             message, hint = f"downloads at build: {source:.120}", "store a small fixture under unit_test/"
             yield _at(instruction.line, message, hint)
+
+
+@_docker_check(
+    "LMR211",
+    "nothing creates the folder of the test's log",
+    rationale="A test that opens a log in a folder that nobody made fails with FileNotFoundError before it has tested"
+    " anything.",
+)
+def log_folder_exists(task: TaskContents, parsed: Dockerfile) -> Iterator[Problem]:
+    made = " ".join(text for _, text in parsed.commands if re.search("mkdir|install -d", text))
+    folders = {entry.name for entry in task.repository_entries if entry.kind == "folder"}
+    for target in task.implementations:
+        test = read_test(task, target)
+        folder = _log_folder(test) if test else ""
+        if test and folder and folder not in folders and folder not in made:
+            message = f"writes into {folder}/, which nothing creates"
+            hint = "call os.makedirs(..., exist_ok=True) in the test, or `RUN mkdir -p` in the Dockerfile"
+            yield Problem(message, hint, test.path, target=target)
+
+
+def _log_folder(test: UnitTest) -> str:
+    """Return the folder that a test writes a log into and does not make; "" for none."""
+    source = "".join(module.text for module in test.modules)
+    named = re.search(r"[\"'/]([Ll]ogs?)[\"'/]", source)
+    makes = re.search(r"\b(?:makedirs|mkdir|mkdtemp)\(", source)
+    writes = any(text.value.endswith((".log", ".txt")) for text in test.texts)
+    return named[1] if named and writes and not makes else ""

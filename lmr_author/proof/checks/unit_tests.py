@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -393,6 +394,30 @@ def test_in_its_folder(task: TaskContents, target: Implementation, test: UnitTes
         if is_outside and not task.is_file(test.path.parent / text) and _EXPECTED.search(path):
             message = f"expected values are read from {path}, outside of unit_test/"
             yield Problem(message, "move the file to unit_test/", line=line, severity=WARNING)
+
+
+@check(
+    "LMR514",
+    "two tests write one log",
+    rationale='Two tests that write one log overwrite or mix their verdicts: one "Failed" fails both, or the last'
+    ' "Passed" passes both.',
+)
+def own_log_file(task: TaskContents) -> Iterator[Problem]:
+    owners: dict[str, dict[Path, Implementation]] = defaultdict(dict)
+    for target in task.implementations:
+        test = read_test(task, target)
+        if test is None:
+            continue
+        for text in test.texts:
+            if text.value.endswith(".log"):
+                owners[Path(text.value).name].setdefault(test.path, target)
+    for log, tests in sorted(owners.items()):
+        for path, target in tests.items():
+            others = ", ".join(str(other.index) for other in tests.values() if other is not target)
+            if others:
+                hint = f"name it unit_test/logs/unit_test_{target.index}.log"
+                message = f"writes {log}, as the test of implementation {others} does"
+                yield Problem(message, hint, path, target=target)
 
 
 @check(
