@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -50,8 +50,6 @@ class Finding(Record):
         files: all files, relative to the task folder, of a finding about several; else empty.
     """
 
-    optional: ClassVar[tuple[str, ...]] = ("files",)
-
     code: Code
     severity: Severity
     task: str
@@ -77,8 +75,6 @@ class AcceptedFinding(Record):
         by: name of the person who accepted it; "" for nobody named.
         date: time of acceptance (RFC 3339).
     """
-
-    optional: ClassVar = ("by", "date")
 
     code: Code
     implementation: int | None
@@ -112,8 +108,6 @@ class AcceptedFindings(Record):
         format: version of this document.
         accepted: the acceptances.
     """
-
-    optional: ClassVar = ("$schema",)
 
     format: Literal["lmr-accepted/1"] = "lmr-accepted/1"
     accepted: tuple[AcceptedFinding, ...] = ()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -194,8 +194,6 @@ class AddedCase(Record):
         made_of: the recorded calls that a generated one was made of, in words; "" for a recorded one.
     """
 
-    optional: ClassVar = ("made_of",)
-
     case: str
     call: Count
     tells: tuple[str, ...]
@@ -258,8 +256,6 @@ class Challenge(Record):
         targets: the implementations that were challenged.
         answers: misreadings and rewrites, in order.
     """
-
-    optional: ClassVar = ("$schema",)
 
     format: Literal["lmr-challenge/1"] = "lmr-challenge/1"
     tool: Text

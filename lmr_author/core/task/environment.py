@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import msgspec
 
@@ -60,8 +60,6 @@ class BuiltEnvironment(Record):
         packages: every installed distribution and its version.
         imports: files imported in the image without network, not as root, on a read-only root.
     """
-
-    optional: ClassVar = ("$schema",)
 
     tool: str
     built: Time

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import msgspec
 
@@ -38,8 +38,6 @@ class EquivalentMutant(Record):
         diff: its change, as lines with - and +; "" in a recipe, which has no lines of the repository's code.
     """
 
-    optional: ClassVar = ("by", "diff")
-
     target: Text
     id: Id
     reason: Text
@@ -55,8 +53,6 @@ class EquivalentMutants(Record):
     Attributes:
         accepted: the mutants.
     """
-
-    optional: ClassVar = ("$schema",)
 
     accepted: tuple[EquivalentMutant, ...]
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -58,11 +58,6 @@ class UsedSandbox(Record):
     cuda: str = ""
     packages: Mapping[str, str] = field(default_factory=dict)
     off_lock: tuple[str, ...] = ()
-
-    optional = (
-        "other_base_image", "other_python", "sandbox", "image", "isolation", "python", "engine", "platform",
-        "numpy", "torch", "cuda", "packages", "off_lock",
-    )  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
         """Return what is known; that PyTorch was built without CUDA is."""
@@ -152,11 +147,6 @@ class GateDetail(Record):
     facts: Mapping[str, Any] = field(default_factory=dict)
     log: str = ""
 
-    optional = (
-        "made", "killed", "accepted", "open", "untried", "indistinguishable", "judgement", "method", "survivors",
-        "tallies", "passing", "own_test", "passes", "needs", "bitwise", "tried", "files", "file", "facts", "log",
-    )  # fmt: skip
-
     def to_json(self) -> dict[str, Any]:
         """Return only what was measured; an empty list of survivors says that there are none."""
         data = super().to_json()
@@ -225,8 +215,6 @@ class Evaluation(Record):
         gates: results in the order of the gates.
         passed: true if every gate passed, as :func:`all_hold` says of ``gates``.
     """
-
-    optional: ClassVar = ("running_digest",)
 
     format: Literal["lmr-evaluation/1"] = "lmr-evaluation/1"
     tool: Text

@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import msgspec
 
@@ -216,8 +216,6 @@ class AlsoMaskedList(Record):
     Attributes:
         also: the look-alikes, sorted by file and name.
     """
-
-    optional: ClassVar = ("$schema",)
 
     also: tuple[AlsoMasked, ...]
 

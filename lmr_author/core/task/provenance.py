@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -53,8 +53,6 @@ class PaperOrigin:
         notes: anything unusual about the PDF.
     """
 
-    optional: ClassVar = ("authors", "text_sha256")
-
     source: Literal["file", "url", "arxiv"] = "file"
     url: str = ""
     sha256: Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{64})?$")] = ""
@@ -97,8 +95,6 @@ class RemovedFile:
         by_recipe: true if the task's recipe names it in ``repository.remove``.
     """
 
-    optional: ClassVar = ("by_recipe",)
-
     path: str
     reason: str = ""
     by_recipe: bool = False
@@ -139,8 +135,6 @@ class RepositoryOrigin:
         removed: files that were removed from the repository.
         notes: anything else unusual about the repository.
     """
-
-    optional: ClassVar = ("own_code", "patch")
 
     url: str = ""
     commit: Commit = ""
@@ -251,8 +245,6 @@ class Provenance(Record):
         drivers: script that ``record`` ran from outside of the repository → its folder, relative to the task's. It is
             shown to people; nothing there is run because of it.
     """
-
-    optional: ClassVar = ("$schema", "drivers")
 
     created: Moment = ""
     tool: MakingTool = MakingTool()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -76,8 +76,6 @@ class Case(Record):
         made_of: the recorded calls that a generated one was made of, in words; "" for a recorded one.
     """
 
-    optional: ClassVar = ("adds", "made_of")
-
     name: Annotated[str, msgspec.Meta(pattern="^case_[0-9]+$")]
     call: Count
     bytes: Count
@@ -106,8 +104,6 @@ class Coverage(Record):
         missed: lines of the target that no case executes.
         never_false: lines of an ``if`` without ``else`` whose condition holds in every case.
     """
-
-    optional: ClassVar = ("never_false",)
 
     lines: tuple[Index, ...]
     missed: tuple[Index, ...]
@@ -150,8 +146,6 @@ class Recording(Record):
         cuda_as_cpu: true if code that insists on a GPU runs on the CPU.
         options: options of `record` that were not as usual, by name.
     """
-
-    optional: ClassVar = ("helpers", "cuda_as_cpu", "options")
 
     format: Literal["lmr-recording/2"] = "lmr-recording/2"
     target: RecordedTarget

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Literal
 
 from lmr_author.core.errors import UsageError
 from lmr_author.core.task.record import Digest, Index, Record, Text, Time
@@ -59,8 +59,6 @@ class Review(Record):
         items: the answered items.
         signed_off: true if every item passed, but for what the program leaves to the reviewers.
     """
-
-    optional: ClassVar = ("checklist", "blind")
 
     format: Literal["lmr-review/1"] = "lmr-review/1"
     reviewer: Text

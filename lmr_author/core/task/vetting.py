@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -62,17 +62,6 @@ class VettingRecord(Record):
         licence_override: a person's reason to go on all the same.
         reasons: reasons for the status.
     """
-
-    optional: ClassVar = (
-        "$schema",
-        "paper",
-        "repository",
-        "gathered",
-        "sources",
-        "licence_stop",
-        "licence_override",
-        "reasons",
-    )
 
     status: Literal["open", "accepted", "rejected"]
     paper: str = ""

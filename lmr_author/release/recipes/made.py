@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from lmr_author import __version__
 from lmr_author.core import files
@@ -36,8 +36,6 @@ class JudgedAnswer(Record):
         reason: why it did not pass.
         fails: the cases that it does not pass.
     """
-
-    optional: ClassVar = ("fails",)
 
     index: Index
     name: Text
@@ -81,8 +79,6 @@ class Made(Record):
         answers: the recipe's answers and their verdicts.
         content: SHA-256 of the finished task, and of what was accepted for it; "" before that.
     """
-
-    optional: ClassVar = ("notes",)
 
     format: Literal["lmr-made/1"] = "lmr-made/1"
     tool: str = __version__
