@@ -29,6 +29,11 @@ def printable(text: str, limit: int = 500) -> str:
     return shortened(" ".join("".join(char if char.isprintable() else " " for char in text).split()), limit)
 
 
+def unbroken(text: str) -> str:
+    """Return a typesetter's text with the words joined that the end of a line divides."""
+    return re.sub(r"(?<=\w)[-\u2010\xad]\s*\n\s*(?=[a-z])", "", text)
+
+
 def shortened(text: str, limit: int) -> str:
     """Return a text of at most so many characters, the last one an ellipsis where it was longer."""
     return text if len(text) <= limit else text[: limit - 1] + "…"

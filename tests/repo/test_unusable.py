@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.core.repo.unusable import unusable_code
+from lmr_author.core.repo.tree import unusable_code
 from tests.support import write_files
 
 

@@ -16,7 +16,7 @@ from lmr_author.authoring.suggesting.paper import FunctionWords
 from lmr_author.authoring.suggesting.sections import best_section
 from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError
-from lmr_author.core.paper.sections import sections
+from lmr_author.core.paper.parts import sections
 from lmr_author.core.task import Task, TaskInfo
 from lmr_author.proof.checks.instruction import GAP, quotations
 

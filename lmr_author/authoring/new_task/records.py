@@ -16,7 +16,7 @@ from lmr_author.authoring.vetting.questions import licence_stop
 from lmr_author.authoring.vetting.vet import open_questions
 from lmr_author.core.paper import FetchedPaper, Paper
 from lmr_author.core.repo import Address, Clone
-from lmr_author.core.repo.unusable import unusable_code
+from lmr_author.core.repo.tree import unusable_code
 from lmr_author.core.task import Task, TaskInfo
 from lmr_author.core.task.provenance import (
     BaseImageOrigin,

@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from lmr_author.core.indexing import Index, IndexEntry
+from lmr_author.core.texts import unbroken
 
 TABLES: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
 
@@ -44,7 +45,6 @@ PAGES = 3
 _GREEK = str.maketrans({letter: f" {name} " for letter, name in _pairs(TABLES["greek"]).items()})
 _HUMP = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_]+|\d+")
 _WORD = re.compile(r"[^\W_]+")
-_BROKEN = re.compile(r"(?<=[a-z])-\s*\n\s*(?=[a-z])")
 _REFERENCES = re.compile(r"^\s*(?:\d+\.?\s*)?(?:references|bibliography)\s*$", re.I | re.M)
 _APPENDIX = re.compile(
     # An author's name among the references ("A. Smith, B. Jones") has commas or dots.
@@ -114,8 +114,8 @@ def _terms(words: Sequence[str]) -> list[str]:
 
 def normal(text: str) -> str:
     """Return a text with ligatures, Greek letters and words broken at a line's end as code would spell them."""
-    text = _BROKEN.sub("", text if text.isascii() else unicodedata.normalize("NFKC", text))
-    return text if text.isascii() else text.translate(_GREEK)
+    text = unbroken(unicodedata.normalize("NFKC", text))
+    return text.translate(_GREEK)
 
 
 @dataclass(frozen=True)

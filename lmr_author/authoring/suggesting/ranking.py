@@ -14,7 +14,7 @@ from lmr_author.authoring.suggesting.paper import ALIKE, Description, Descriptio
 from lmr_author.core import files, foreign, indexing
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.indexing import MAX_BYTES, Index, IndexEntry, Unread
-from lmr_author.core.repo.unusable import unusable_code
+from lmr_author.core.repo.tree import unusable_code
 from lmr_author.core.task import UNIT_TEST, Task, TaskInfo
 from lmr_author.core.texts import listed
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from lmr_author.authoring.suggesting.paper import BM25, TABLES, FunctionWords, PaperText, split
-from lmr_author.core.paper.sections import Section
+from lmr_author.core.paper.parts import Section
 
 MARGIN = 2.0
 """Factor by which a section must beat the next one to be named where no title names the function."""

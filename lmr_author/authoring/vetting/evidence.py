@@ -11,8 +11,8 @@ from lmr_author.authoring.vetting.questions import YEARS, licence_stop, named_ve
 from lmr_author.core import files
 from lmr_author.core.paper import Paper
 from lmr_author.core.repo import Clone
-from lmr_author.core.repo.unusable import unusable_code
-from lmr_author.core.texts import counted, printable
+from lmr_author.core.repo.tree import unusable_code
+from lmr_author.core.texts import counted, printable, unbroken
 
 Evidence = dict[str, list[str]]
 """Question → lines."""
@@ -101,4 +101,4 @@ def abstract(page: str) -> str:
     match = re.search(r"\babstract\b[\s.:—-]*(.*?)(?:\n\s*1?\.?\s*introduction\b|\Z)", page, re.I | re.S)
     running = match or re.search(r"^((?:[^\n]{40,}\n){3}.*)", page, re.M | re.S)
     text = unicodedata.normalize("NFKC", running[1]) if running else ""
-    return re.sub(r"(\w)-\n([a-z])", r"\1\2", text)
+    return unbroken(text)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
 from lmr_author.authoring.vetting.evidence import Evidence
-from lmr_author.core.paper.web import ARXIV, SECONDS, ArxivEntry, Unavailable, arxiv_entry, get
+from lmr_author.core.paper.fetch import ARXIV, SECONDS, ArxivEntry, Unavailable, arxiv_entry, get
 from lmr_author.core.repo.citations import read_bibtex
 from lmr_author.core.task.vetting import VettingSource
 from lmr_author.core.texts import printable

@@ -14,7 +14,7 @@ from typing import Any
 from lmr_author.core import processes
 from lmr_author.core.errors import LmrError
 from lmr_author.core.parsing import NotParsed, json_data
-from lmr_author.core.texts import printable
+from lmr_author.core.texts import printable, unbroken
 
 SECONDS = 180
 MEMORY_BYTES = 4 * 1024**3
@@ -37,8 +37,6 @@ _PROCEEDINGS = re.compile(
 )
 # "Association for Computational Linguistics" alone is a publisher, so a venue needs a year beside it.
 _VENUE = re.compile(
-    # "Nature 630 (2024)", "Nature | Vol 630 | 20 June 2024"
-    r"^[A-Z][A-Za-z&. ]{3,60},? \d{1,4}(?:\(\d+\))? ?\((?:19|20)\d\d\)|^[A-Z][A-Za-z&. ]{3,60} \| Vol\.? \d+|"
     rf"{_PROCEEDINGS.pattern}|[Pp]ublished (?:as|in|at)|[Aa]ccepted (?:at|to|by|for)|\b(?:{_NAMES})\b"
 )
 _CITED = re.compile(
@@ -70,7 +68,6 @@ class Paper:
         title: the largest text on page 1, else the PDF's own title; "" when neither is one.
         year: of the venue named on page 1, else of the arXiv id, the copyright line or the PDF; None when unknown.
         year_origin: where the year is from.
-        authors: by the PDF's metadata, which most PDFs lack.
         arxiv_id: from arXiv's stamp on page 1, with version; "" when there is none.
         venue: the line of page 1 that names a venue and a year; "" when there is none.
         repositories: links to code hosts, each once, in order of appearance.
@@ -85,7 +82,6 @@ class Paper:
     venue: str
     repositories: tuple[str, ...]
     notes: tuple[str, ...] = ()
-    authors: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, str]:
         """Return ``paper.json``: page number, from 1, to text."""
@@ -120,7 +116,6 @@ def extract(pdf: Path, *, seconds: float = SECONDS, memory: int = MEMORY_BYTES) 
         venue=venue,
         repositories=_repositories([*pages, *data["links"]]),
         notes=tuple(_notes(data, pages)),
-        authors=_authors(data["metadata"].get("author", "")),
     )
 
 
@@ -146,7 +141,6 @@ def images(pdf: Path, numbers: Iterable[int]) -> dict[int, PageImage]:
 
 
 def _read(pdf: Path, seconds: float, memory: int, *what: str) -> dict[str, Any]:
-    """Let the child process read a PDF. Raises LmrError when it fails, and for what it found wrong."""
     reader = Path(__file__).with_name("reader.py")
     # -P: the reader's own folder must not be where its imports are looked up.
     argv = [sys.executable, "-P", str(reader), str(pdf.absolute()), str(memory), str(int(seconds) + 1), *what]
@@ -180,18 +174,10 @@ def _read(pdf: Path, seconds: float, memory: int, *what: str) -> dict[str, Any]:
 def _title(data: dict[str, Any]) -> str:
     for candidate in (data["headline"], data["metadata"].get("title", "")):
         # NFKC turns ligatures such as "ﬁ" into letters.
-        text = printable(unicodedata.normalize("NFKC", candidate), 300)
-        text = re.sub(r"(\w)- (?=[a-z])", r"\1", text)
+        text = printable(unbroken(unicodedata.normalize("NFKC", candidate)), 300)
         if len(text) >= 5 and not _JUNK_TITLE.match(text):
             return text
     return ""
-
-
-def _authors(text: str) -> tuple[str, ...]:
-    """Return the names of a PDF's metadata; none where a single word names a program or an account."""
-    separator = r"\s*;\s*" if ";" in text else r"\s*,\s*(?:and\s+)?|\s+and\s+"
-    names = [printable(name, 100) for name in re.split(separator, text)]
-    return tuple(name for name in names if " " in name)[:200]
 
 
 def _venue(page: str) -> tuple[str, int | None]:
@@ -201,8 +187,7 @@ def _venue(page: str) -> tuple[str, int | None]:
         if _VENUE.search(line) and not _CITED.search(line):
             # A publisher's line goes on below: "Proceedings of …, pages 1-9" above "Florence, Italy, 2019".
             for length in range(1, 4 if _PROCEEDINGS.search(line) else 2):
-                text = " ".join(lines[number : number + length])
-                text = re.sub(r"(\w)- (?=[a-z])", r"\1", text)
+                text = unbroken("\n".join(lines[number : number + length])).replace("\n", " ")
                 if year := _year_in(text):
                     return re.split(r"\s*(?:©|c⃝|Copy-?right|Copy-$)", text)[0][:300], year
     return "", None
@@ -255,8 +240,7 @@ def _repositories(texts: Iterable[str]) -> tuple[str, ...]:
         whole = _BROKEN_LINK.sub(r"\1", text)
         for match in _REPOSITORY.finditer(whole):
             links.setdefault("https://" + match["address"].removesuffix(".git"))
-    # A link at a line's end may have been cut where no hyphen tells: then the whole one starts with it.
-    return tuple(link for link in links if not any(other.startswith(f"{link}-") for other in links))[:20]
+    return tuple(links)[:20]
 
 
 def _notes(data: dict[str, Any], pages: tuple[str, ...]) -> Iterable[str]:

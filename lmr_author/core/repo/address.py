@@ -1,7 +1,9 @@
-"""Addresses of repositories: which are allowed, how they may be shown and named, and where everybody finds one."""
+"""Addresses of repositories: the allowed ones, how they are shown and named, and the public one of a clone."""
 
 from __future__ import annotations
 
+import configparser
+import io
 import os
 import re
 from collections.abc import Sequence
@@ -10,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote, unquote_to_bytes, urljoin, urlsplit
 
+from lmr_author.core import foreign, processes
 from lmr_author.core.errors import LmrError
-from lmr_author.core.repo.settings import read_origin
 
 SCHEMES = ("https", "http", "ssh", "git", "file")
 """Transports that git may use. ``ext::`` and other remote helpers run programs, so they are refused."""
@@ -102,7 +104,7 @@ class Address:
 
     def origin(self) -> str:
         """Return the address that a local clone was made from; "" when it names none."""
-        url = read_origin(self.folder) if self.local else ""
+        url = _origin(self.folder) if self.local else ""
         return str(self.folder / url) if url.startswith(("./", "../")) else url
 
     def relative(self, url: str) -> Address:
@@ -137,7 +139,6 @@ def _join(base: str, relative: str) -> str:
 
 
 def _folder(url: str) -> Path:
-    """Return the folder of a file:// address; its name need not be UTF-8."""
     return Path(os.fsdecode(unquote_to_bytes(urlsplit(url).path)))
 
 
@@ -175,3 +176,28 @@ def public_address(address: Address, linked: Sequence[str]) -> str:
             return public.shown
     same = [url for url in linked if url.rpartition("/")[2].lower() == address.folder_name.lower()]
     return same[0] if same else ""
+
+
+# settings in git's format, as strangers wrote them: read here, obeyed by nobody
+
+MOST_BYTES = 1024 * 1024
+
+
+def read_settings(data: bytes) -> dict[str, dict[str, str]]:
+    """Return the sections of a text; files that it includes are not read."""
+    processes.require("git")
+    from git.config import GitConfigParser
+
+    file = io.BytesIO(data)
+    file.name = "settings"  # GitPython needs a name
+    with suppress(configparser.Error, UnicodeDecodeError):
+        settings = GitConfigParser(file, read_only=True, merge_includes=False)
+        return {section: dict(settings.items(section)) for section in settings.sections()}
+    return {}
+
+
+def _origin(repository: Path) -> str:
+    """Return the address of the remote ``origin`` of a clone or a bare repository; "" for none."""
+    folder = repository / ".git"
+    data = foreign.read_regular(str((folder if folder.is_dir() else repository) / "config"), MOST_BYTES)
+    return read_settings(data or b"").get('remote "origin"', {}).get("url", "")

@@ -1,9 +1,10 @@
-"""Make a foreign work tree safe to ship, and recognise its licence."""
+"""Make a foreign work tree safe to ship; recognise its licence, and code that no task can be made of."""
 
 from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import stat
 import tomllib
@@ -11,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lmr_author.core import files
-from lmr_author.core.texts import printable
+from lmr_author.core import files, foreign
+from lmr_author.core.texts import counted, printable
 
 _LEFT_OUT = files.CACHE_FOLDERS | {".ipynb_checkpoints", ".nox", "__MACOSX"}
 _CACHE_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
@@ -99,3 +100,43 @@ def recognise_licence_text(text: str) -> str:
         if all(sentence in part for sentence in licence["sentences"]):
             return str(licence["spdx"])
     return ""
+
+
+# code that no task can be made of as it is
+
+_MAX_BYTES = 2 * 1024 * 1024
+_PYTHON_2 = re.compile(
+    r"^[ \t]*print[ \t]+[\"'\w]|^[ \t]*except[ \t]+[\w.]+[ \t]*,[ \t]*\w+[ \t]*:"
+    r"|^(?:import|from)[ \t]+(?:ConfigParser|Queue|StringIO|cPickle|cStringIO|urllib2|urlparse|__builtin__)\b",
+    re.M,
+)
+"""A print statement, an old ``except``, a module that Python 3 renamed; indented imports have another beside them."""
+
+
+def unusable_code(repository: Path) -> list[str]:
+    """Return a sentence each about notebooks and files for Python 2, with the command that converts them."""
+    notebooks, old = list[str](), list[str]()
+    for path in files.walk(repository):
+        name = printable(path.relative_to(repository).as_posix(), 300)
+        if path.suffix == ".ipynb" and ".ipynb_checkpoints" not in name:
+            notebooks.append(name)
+        elif path.suffix == ".py" and _is_python_2(path):
+            old.append(name)
+    sentences = []
+    if notebooks:
+        sentences.append(
+            f"{counted(len(notebooks), 'notebook')}, first {notebooks[0]}: functions of notebooks are not found; "
+            f"`uvx --from nbconvert jupyter-nbconvert --to script {shlex.quote(notebooks[0])}` makes a Python file"
+        )
+    if old:
+        sentences.append(
+            f"{counted(len(old), 'file')} for Python 2, first {old[0]}: a task's code runs in Python 3; "
+            f"`uv run --no-project --python 3.11 python -m lib2to3 -w -n {shlex.quote(old[0])}` converts it"
+        )
+    end = "in a clone, whose `git diff` goes into a task with `lmr-author new-task --patch FILE --patch-reason TEXT`"
+    return [f"{sentence}, {end}" for sentence in sentences]
+
+
+def _is_python_2(path: Path) -> bool:
+    data = foreign.read_regular(str(path), _MAX_BYTES) or b""
+    return _PYTHON_2.search(data.decode("utf-8", "replace")) is not None

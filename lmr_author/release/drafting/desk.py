@@ -199,7 +199,7 @@ def _begun(folder: Path, request: Request, model: str) -> Desk:
 
 def _begin_recipe(folder: Path, state: State, read: paper.Paper, title: str, year: int | None) -> None:
     """Write the recipe as far as it is given: paper, repository, number, name, and who drafts it."""
-    about: dict[str, object] = {"source": state.paper, "title": title, "authors": ", ".join(read.authors)}
+    about: dict[str, object] = {"source": state.paper, "title": title}
     about |= {"year": year} if year else {}
     if state.paper == "paper.pdf":
         files.write_bytes(folder / "recipe" / "paper.pdf", (folder / "paper.pdf").read_bytes())

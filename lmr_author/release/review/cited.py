@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from lmr_author.authoring.suggesting.paper import PaperText
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
-from lmr_author.core.paper.parts import NamedPart, named_parts
-from lmr_author.core.paper.sections import Section, sections
+from lmr_author.core.paper.parts import NamedPart, Section, named_parts, sections
 from lmr_author.core.task import Task, TaskInfo
 
 _HEAD_OF_ALGORITHM = re.compile(r"^\s*algorithm\s+(\d+)", re.I | re.M)
