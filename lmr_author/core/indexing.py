@@ -5,16 +5,15 @@ from __future__ import annotations
 import ast
 import difflib
 import os
-import sys
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 from lmr_author.core import code, foreign
-from lmr_author.core.code.tree import PYTHON_2, last_name
+from lmr_author.core.code.tree import last_name
 from lmr_author.core.errors import SourceError
 from lmr_author.core.texts import listed
 
@@ -26,10 +25,8 @@ SKIPPED_FOLDERS = frozenset(
 """Folders of tools; nothing in them is the repository's own code."""
 
 SUGGESTED = 4
-"""The most functions that "did you mean" names."""
 
 NOT_READ = f"a link, larger than {MAX_BYTES // 2**20} MB, or not readable"
-NOT_PARSED = f"not Python {sys.version_info.major}.{sys.version_info.minor}"
 
 _STATEMENTS = (
     ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.Raise, ast.Assert, ast.Delete,
@@ -44,7 +41,7 @@ _SELF = ("self", "cls")
 class Obstacle:
     """Why a test cannot run a function: its kind, and a sentence."""
 
-    kind: Literal["command line", "program", "python 2", "gpu"]
+    kind: Literal["program", "gpu"]
     sentence: str
 
 
@@ -90,7 +87,6 @@ class IndexEntry:
 
     @property
     def name(self) -> str:
-        """Last part of the qualified name."""
         return self.qualname.rpartition(".")[2]
 
     @property
@@ -100,7 +96,6 @@ class IndexEntry:
 
     @property
     def identifiers(self) -> tuple[str, ...]:
-        """All names in its code, each once."""
         return tuple(dict.fromkeys((*self.names, *self.calls)))
 
     @property
@@ -184,7 +179,7 @@ def build(
         try:
             entries, calls[path] = read(path, data)
         except SourceError as error:
-            unread.append(Unread(path, reason(error)))
+            unread.append(Unread(path, error.message.removeprefix(path).lstrip(": ")))
             continue
         if instead is not None and path in instead:
             try:
@@ -198,7 +193,6 @@ def build(
 
 
 def _python_files(root: str, without: Collection[str]) -> Iterator[str]:
-    """Yield paths below a folder that end in ``.py``, with ``/``; links to folders are not followed."""
     for folder, folders, names in os.walk(root):
         below = f"{folder[len(root) + 1 :]}/" if folder != root else ""
         folders[:] = [name for name in folders if name not in SKIPPED_FOLDERS and below + name not in without]
@@ -206,7 +200,6 @@ def _python_files(root: str, without: Collection[str]) -> Iterator[str]:
 
 
 def _at_lines_of(masked: list[IndexEntry], originals: list[IndexEntry]) -> list[IndexEntry]:
-    """Return the originals with the lines that they have in the masked file."""
     masked_by_name = {(entry.qualname, entry.nth): entry for entry in masked}
     moved = []
     for entry in originals:
@@ -218,18 +211,14 @@ def _at_lines_of(masked: list[IndexEntry], originals: list[IndexEntry]) -> list[
 def read(path: str, data: bytes) -> tuple[list[IndexEntry], Counter[str]]:
     """Return a file's functions in file order, and how often the file calls each name. Raises SourceError."""
     module = code.Module.parse(data, path)
-    obstacles = _Obstacles(module)
+    program = code.program_on_import(module.tree)
     entries = []
     for definition in module.definitions:
         node = definition.node
         if isinstance(node, ast.ClassDef):
             continue
-        decorators = [
-            ast.unparse(part.func if isinstance(part, ast.Call) else part) for part in node.decorator_list
-        ]
-        # A stub of typing.overload is never what a target means.
-        if not any(name.rpartition(".")[2] == "overload" for name in decorators):
-            entries.append(_entry(path, definition, node, tuple(decorators), obstacles.of(node)))
+        if not definition.is_overload:
+            entries.append(_entry(path, definition, node, _obstacle(module, program, node)))
     calls: Counter[str] = Counter()
     for call in code.each(module.tree, ast.Call):
         name = _name(call.func)
@@ -242,10 +231,8 @@ def _entry(
     path: str,
     definition: code.Definition,
     function: code.FunctionNode,
-    decorators: tuple[str, ...],
     obstacle: Obstacle | None,
 ) -> IndexEntry:
-    """Return the facts about a function's code, nested functions included, decorators not."""
     parts = [part for part in code.children(function) if part not in function.decorator_list]
     nodes = [node for part in parts for node in ast.walk(part)]
     branches = sum(isinstance(node, _BRANCHES) for node in nodes)
@@ -262,7 +249,9 @@ def _entry(
         nth=definition.nth,
         siblings=definition.siblings,
         generator=code.is_generator(function),
-        decorators=decorators,
+        decorators=tuple(
+            ast.unparse(part.func if isinstance(part, ast.Call) else part) for part in function.decorator_list
+        ),
         parameters=tuple(_parameters(function)),
         docstring=definition.docstring or "",
         statements=statements - (definition.docstring is not None),
@@ -274,9 +263,7 @@ def _entry(
     )
 
 
-def _names_and_calls(nodes: Iterable[ast.AST]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names in some nodes, and those of what they call, each once."""
-    nodes = list(nodes)
+def _names_and_calls(nodes: Sequence[ast.AST]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     called = {node.func for node in nodes if isinstance(node, ast.Call)}
     names: dict[str, None] = {}
     calls: dict[str, None] = {}
@@ -287,37 +274,19 @@ def _names_and_calls(nodes: Iterable[ast.AST]) -> tuple[tuple[str, ...], tuple[s
     return tuple(names), tuple(calls)
 
 
-class _Obstacles:
-    """Why the functions of a file cannot run in a test."""
-
-    def __init__(self, module: code.Module) -> None:
-        # The words are looked for first: the analyses are slow, and most files need none of them.
-        self.tree, self.asks_for_gpu = module.tree, b"cuda" in module.data
-        self.demand = code.demanded(module.tree) if b"parse_args" in module.data else ""
-        names = {node.id for node in code.each(module.tree, ast.Name)}
-        self.program = code.program_on_import(module.tree)
-        self.has_old_names = not PYTHON_2.isdisjoint(names)
-
-    def of(self, function: code.FunctionNode) -> Obstacle | None:
-        if self.has_old_names and (gone := code.python_2_names(self.tree, function)):
-            sentence = (
-                f"it, or what it calls of its file, uses {', '.join(gone)}, which Python 3 does not have"
-            )
-            return Obstacle("python 2", sentence)
-        if self.demand:
-            return Obstacle("command line", f"no test can import it: the file {self.demand}")
-        if self.program is not None:
-            sentence = f"its file runs a program when it is imported (line {self.program.lineno})"
-            return Obstacle("program", f"{sentence}: a patch that adds a guard makes it importable")
-        if self.asks_for_gpu and (lines := code.gpu_lines(function, self.tree)):
-            shown = listed([str(line) for line in lines], 3)
-            sentence = f"it insists on a GPU (line {shown}): `record --cuda-as-cpu` runs it on the CPU"
-            return Obstacle("gpu", sentence)
-        return None
+def _obstacle(module: code.Module, program: ast.stmt | None, function: code.FunctionNode) -> Obstacle | None:
+    if program is not None:
+        sentence = f"its file runs a program when it is imported (line {program.lineno})"
+        return Obstacle("program", f"{sentence}: a patch that adds a guard makes it importable")
+    # The word is searched first: the analysis is slow, and most files need none.
+    if b"cuda" in module.data and (lines := code.gpu_lines(function, module.tree)):
+        shown = listed([str(line) for line in lines], 3)
+        sentence = f"it insists on a GPU (line {shown}): `record --cuda-as-cpu` runs it on the CPU"
+        return Obstacle("gpu", sentence)
+    return None
 
 
 def _name(node: ast.AST) -> str:
-    """Return the name that a node uses or binds; "" for none."""
     if isinstance(node, ast.arg | ast.keyword):
         return node.arg or ""
     return node.name if isinstance(node, code.DefinitionNode) else last_name(node)
@@ -332,11 +301,3 @@ def _parameters(function: code.FunctionNode) -> Iterator[str]:
             quoted = getattr(argument.annotation, "value", None)
             text += f": {quoted if isinstance(quoted, str) else ast.unparse(argument.annotation)}"
         yield text
-
-
-def reason(error: SourceError) -> str:
-    """Say why a file was not parsed, naming the Python that tried: a later one may read it."""
-    cause = error.__cause__
-    if isinstance(cause, SyntaxError) and cause.lineno:
-        return f"{NOT_PARSED}: line {cause.lineno}: {cause.msg}"
-    return f"{NOT_PARSED}: {error.message.partition(': ')[2]}"

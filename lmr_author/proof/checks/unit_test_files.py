@@ -97,7 +97,7 @@ def runs_anywhere(task: TaskContents, target: Implementation, test: UnitTest) ->
     if "is_available" in module.text:
         return
     nccl = [number for number, line in enumerate(code, 1) if _NCCL.search(line)]
-    for number in (nccl or gpu_lines(module.tree))[:1]:
+    for number in (nccl or gpu_lines(module.tree, module.tree))[:1]:
         yield Problem(f"needs a GPU: `{module.line_text(number).strip():.60}`", hint, line=number)
 
 
