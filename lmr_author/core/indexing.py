@@ -53,16 +53,13 @@ class IndexEntry:
     those of :class:`lmr_author.core.code.Definition`.
 
     Attributes:
-        path: its file, relative to the repository, with ``/``.
         kind: ``"function"`` or ``"async"`` (a coroutine).
         decorators: dotted names, without arguments.
         parameters: ``name``, ``*name``, ``**name``, each with ``: annotation`` when it has one.
         docstring: not cleaned; "" when there is none.
-        statements, branches: their number in its code, nested ones included, a docstring not.
-        returns: it has a return statement.
+        statements, branches: their number, those of nested functions included, a docstring not.
         names: names that its code uses other than by calling them.
         calls: last names of the functions that it calls.
-        obstacle: why it cannot run in a test; None for nothing that can be seen.
     """
 
     path: str
@@ -106,8 +103,6 @@ class IndexEntry:
 
 @dataclass(frozen=True)
 class Unread:
-    """A Python file that is not in the index, and why."""
-
     path: str
     reason: str
 
@@ -118,7 +113,6 @@ class Index:
 
     Attributes:
         files: paths of the files read, sorted.
-        unread: those that could not be read.
         functions: functions and methods, by path, in file order, without overload stubs.
         calls: for each file, how often it calls each name.
     """
@@ -159,13 +153,10 @@ class Index:
 def build(
     repository: Path, *, instead: Mapping[str, bytes] | None = None, without: Collection[str] = ()
 ) -> Index:
-    """Index every function of a folder. Never raises for its content.
+    """Index every function of a folder, but for those in ``without``. Never raises for its content.
 
     Args:
-        repository: the folder; links in it are not followed.
-        instead: path in the repository → content to index in place of the file's own (a masked file's
-            golden); lines stay those of the file itself.
-        without: folders, relative to the repository, that are left out.
+        instead: path → content to index in place of the file's own (a masked file's golden); lines stay the file's.
     """
     paths: list[str] = []
     unread: list[Unread] = []

@@ -35,7 +35,6 @@ def unbroken(text: str) -> str:
 
 
 def shortened(text: str, limit: int) -> str:
-    """Return a text of at most so many characters, the last one an ellipsis where it was longer."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
@@ -52,12 +51,11 @@ def listed(names: Sequence[str], most: int) -> str:
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun: ``1 page``, ``2 pages``; ``many`` where it does not end in "s" alone."""
+    """Return a number with its noun: ``1 page``, ``2 pages``; ``many`` is an irregular plural."""
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def did_you_mean(likely: Sequence[str], otherwise: str = "") -> str:
-    """Return the question whether one of the likeliest names was meant; ``otherwise`` where there is none."""
     return f"did you mean {' or '.join(likely[:4])}?" if likely else otherwise
 
 

@@ -38,13 +38,11 @@ _ABBREVIATED = re.compile(r"\b(e\.g|i\.e|cf|vs|etc|resp|al|Eq|Fig|Sec|Tab|approx
 def draft_instruction(
     path: str, definition: code.Definition, notes: MaskNotes | None = None, section: str = ""
 ) -> str:
-    """Draft an instruction for a function or class. Nothing in it is cut short.
+    """Draft an instruction for a function or class, never cut short.
 
     Args:
-        path: of the goal file, in the repository.
         definition: the function in the golden.
-        notes: the comment that was given.
-        section: of the paper, as in ``section 3 (Method)``; "" when it is not known.
+        section: of the paper, as in ``section 3 (Method)``; "" when unknown.
     """
     first = inspect.cleandoc(definition.docstring or "").split("\n\n")[0]
     said = (
@@ -101,7 +99,6 @@ def stated_purpose(paragraph: str) -> str:
 
 
 def _sentences(text: str) -> list[str]:
-    """Split a text on one line into its sentences."""
     result: list[str] = []
     for part in re.split(r"(?<=[.!?])\s+(?=[A-Z\[(`\"'¿¡]|[^\x00-\x7f])", text):
         if result and _ABBREVIATED.search(result[-1]):
@@ -112,7 +109,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def _unused(node: code.DefinitionNode, names: list[str]) -> list[str]:
-    """Return the parameters that the original never uses: an agent need not wonder what they are for."""
+    """Return the parameters that the original never uses."""
     used = {name.id for statement in node.body for name in code.each(statement, ast.Name)}
     if used & {"locals", "vars", "eval", "exec"}:
         return []
@@ -133,7 +130,7 @@ def _parameters(definition: code.Definition) -> list[str]:
 def drafted(
     task: Task, info: TaskInfo, path: str, definition: code.Definition, notes: MaskNotes | None
 ) -> str:
-    """Draft an instruction for a function; it names the section of the paper only where one stands out."""
+    """Draft an instruction; it names the paper's section only where one stands out."""
     try:
         data = files.read_object_or_empty(task.paper_json(info))
     except LmrError:
@@ -143,7 +140,7 @@ def drafted(
 
 
 def words_of(definition: code.Definition) -> FunctionWords:
-    """Return the words in a function, by which sections and categories are found."""
+    """Return the words of a function by which its section and category are found."""
     node = definition.node
     arguments = [argument.arg for argument in code.each(node, ast.arg)]
     names = [name.id for name in code.each(node, ast.Name)]

@@ -55,7 +55,7 @@ class Wizard(Protocol):
     """A person at a terminal."""
 
     def repository(self, linked: tuple[str, ...]) -> str:
-        """The repository's address; ``linked`` are those that the paper links."""
+        """Return the repository's address; ``linked`` are those that the paper links."""
 
     def edit(self, draft: Draft, taken: Mapping[int, str], facts: Facts) -> Draft:
         """Show the draft with the sources of its values, and let everything be changed until nothing is wrong."""
@@ -87,7 +87,7 @@ def problems(draft: Draft, taken: Mapping[int, str]) -> dict[str, str]:
 
 
 def unpublished(draft: Draft) -> dict[str, str]:
-    """Return what may be missing while a task is being made, and is an error of `validate` when it is finished."""
+    """Return what may be missing in a task in the making, but is an error of `validate` in a finished one."""
     missing = {}
     if not draft.paper_url:
         missing["paper_url"] = "not found; Enter leaves it out for now"
@@ -109,7 +109,7 @@ def require_valid(draft: Draft, taken: Mapping[int, str], fields: Collection[str
 
 
 def default_name(title: str) -> str:
-    """Return a short name from a title: the part before its colon, or an acronym in it; "" when it has neither.
+    """Return a short name from a title: the part before its colon, or an acronym; "" when it has neither.
 
     "SimPO: Simple …" → ``SimPO``; "Direct Preference Optimization: Your …" → ``DPO``.
     """

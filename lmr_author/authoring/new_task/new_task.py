@@ -70,8 +70,6 @@ class NewTaskOptions:
 
 @dataclass(frozen=True)
 class NewTaskResult:
-    """The new task, its ``info.json``, its base image, and notes for the annotator."""
-
     task: Task
     info: TaskInfo
     base: BaseImageOrigin
@@ -170,7 +168,6 @@ def _read(options: NewTaskOptions, fetched: FetchedPaper) -> Paper:
 
 
 def _read_patch(options: NewTaskOptions) -> bytes:
-    """Return the patch; empty for none. Raises UsageError for one that cannot be read, or without a reason."""
     if options.patch is None:
         if options.patch_reason:
             raise UsageError("a reason is given, and no patch", "add --patch FILE")
@@ -206,11 +203,7 @@ def _stages(
     *,
     watched: bool,
 ) -> Stages:
-    """Read the repository's requirements and lock them.
-
-    Args:
-        watched: by a person, who may not want to wait for the versions.
-    """
+    """Read the repository's requirements and lock them; ``watched`` by a person, who may stop the locking."""
     say("reading the repository's requirements")
     needs = read_needs(clone.folder, clone.commit_date)
     base = choose_base(needs, options.base_image, options.python_version)
@@ -237,7 +230,6 @@ def _repo_folder(options: NewTaskOptions, address: Address) -> str:
 
 
 def _draft(options: NewTaskOptions, read: Paper, facts: Facts, taken: dict[int, str]) -> Draft:
-    """Return the values of ``info.json`` about paper and folders: given, else derived."""
     address = Address.parse(options.repo)
     repo_folder = _repo_folder(options, address)
     title = options.title or best(facts, "title")
@@ -295,7 +287,6 @@ def _require_free(final: Path) -> None:
 
 
 def _require_room(task: Task, info: TaskInfo, stages: Stages) -> None:
-    """Raise when the repository has other files where the paper and the tests belong."""
     wanted = (
         (task.paper_pdf(info), stages.fetched.path.read_bytes()),
         (

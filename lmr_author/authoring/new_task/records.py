@@ -40,8 +40,6 @@ TOOLS = ("pymupdf", "GitPython", "uv")
 
 @dataclass(frozen=True)
 class Stages:
-    """The results of the stages, from which all files are written."""
-
     fetched: FetchedPaper
     paper: Paper
     facts: Facts
@@ -55,7 +53,6 @@ class Stages:
 def provenance(
     info: TaskInfo, draft: Draft, stages: Stages, text_sha256: str, created: datetime
 ) -> Provenance:
-    """Return the record ``authoring/provenance.json``."""
     packages = {name: metadata.version(name) for name in TOOLS}
     return Provenance(
         created=_time(created),

@@ -57,12 +57,11 @@ def parse(texts: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 
 def check_option(path: str, kind: str) -> str:
-    """Return the option that compares a part by a kind of checker, as it is typed in a shell."""
     return f"--check {shlex.quote(f'{path}={kind}')}"
 
 
 def nodes(tree: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield path and node of the values in a document that JSON lacks: tensors, tuples, objects."""
+    """Yield path and node of the values that JSON lacks: tensors, tuples, objects."""
     for path, node in walk(tree):
         if isinstance(node, dict) and "$" in node:
             yield path, node
@@ -77,12 +76,8 @@ def with_chosen(
 ) -> dict[str, dict[str, Any]]:
     """Return the derived checkers with the chosen ones in their places; a choice for a part holds below it.
 
-    Args:
-        ignored: arguments that are not compared, unless the annotator says how.
-        grads: whether ``.grad`` of tensors is compared.
-
-    Raises:
-        LmrError: the outcome has no such part, or it is left unchecked altogether.
+    ``ignored`` arguments are not compared unless the annotator says how. Raises LmrError for a part that the outcome
+    does not have, and if nothing would be checked.
     """
     paths = {path for path, _ in walk(expected.tree)}
     for path in checks:
@@ -113,7 +108,6 @@ def with_chosen(
 
 
 def _holds_for(above: str, path: str) -> bool:
-    """Tell whether a part is another one, or lies inside it."""
     return path == above or path.startswith((f"{above}.", f"{above}["))
 
 
@@ -147,18 +141,12 @@ def compact(checkers: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, An
 
 @dataclass(frozen=True)
 class Helpers:
-    """The annotator's files beside the tests. They are read here and run in a sandbox only.
-
-    Attributes:
-        fixtures: ``unit_test/fixtures.py``, None where there is none.
-        fixture_names: the objects that it builds.
-    """
+    """The annotator's ``unit_test/fixtures.py`` (or None), and the objects that it builds; it runs in a sandbox."""
 
     fixtures: Path | None = None
     fixture_names: tuple[str, ...] = ()
 
     def copy_into(self, folder: Path) -> None:
-        """Copy the files, and what fixtures read, into a folder that is laid out like ``unit_test/``."""
         if self.fixtures is not None:
             copy_fixtures(self.fixtures, folder)
 
@@ -211,10 +199,7 @@ def uses_fixtures(document: Document) -> bool:
 
 
 def fixture_name(path: str) -> str | None:
-    """Return the fixture that would provide a part, by its path or a text that begins with it; None for none.
-
-    It has the name of the last public step: for ``tokenizer._lock`` that is ``tokenizer``.
-    """
+    """Return the fixture that would provide a part: for ``tokenizer._lock`` that is ``tokenizer``; None for none."""
     match = _STEPS.match(as_written(_NO_ARGUMENT.sub("", path)))
     steps = match.group().split(".") if match else []
     public = [step for step in steps if step and not step.startswith("_")]

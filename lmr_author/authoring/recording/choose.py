@@ -44,18 +44,15 @@ VERSIONS = ("python", "torch", "numpy", "pandas")
 
 @dataclass(frozen=True)
 class SelectedCases:
-    """The cases chosen among the recorded calls, and their worth.
+    """The chosen cases, and their worth.
 
     Attributes:
-        calls: the cases, in the order of the recorded calls.
         rejected: calls that were not taken.
-        versions: of what ran them.
         adds: number of a call → what it adds to the others, in words.
         hits: blocks that any replayed call executes.
         fragile: why correct versions that compute in float64 would fail.
-        tried: number of mutants that were tried.
-        made: number of those that a fast function leaves time for.
-        survivors: those that survive all chosen cases.
+        tried, made: mutants that were tried, and those that a fast function leaves time for.
+        survivors: mutants that survive all chosen cases.
     """
 
     calls: tuple[RecordedCall, ...]
@@ -146,7 +143,6 @@ def _contributions(
 
 
 def _fitting(calls: Sequence[RecordedCall], room: int) -> tuple[list[RecordedCall], list[RejectedCall]]:
-    """Return the calls that have room together, the first ones first, and the others."""
     fitting, too_large, left = list[RecordedCall](), list[RejectedCall](), room
     for call in calls:
         if call.stored <= left:
@@ -158,7 +154,6 @@ def _fitting(calls: Sequence[RecordedCall], room: int) -> tuple[list[RecordedCal
 
 
 def too_much(call: RecordedCall, room: int) -> str:
-    """Return why a call does not fit beside others, and how to make it fit."""
     return (
         f"{size_text(call.stored)} beside the others, and the task has {size_text(MOST_BYTES)} in all, of which its "
         f"other functions leave {size_text(room)}; slice the batch in the driver"
@@ -166,7 +161,6 @@ def too_much(call: RecordedCall, room: int) -> str:
 
 
 def _confirmed(cases: Sequence[RecordedCall], run: Replay) -> tuple[list[RecordedCall], list[RejectedCall]]:
-    """Return the cases that pass in a run of the golden, and the others."""
     confirmed, failed = list[RecordedCall](), list[RejectedCall]()
     for call in sorted(cases, key=lambda call: call.number):
         if differing := differences(call, run):

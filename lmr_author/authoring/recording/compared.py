@@ -30,9 +30,8 @@ class ComparedPart:
 
     Attributes:
         path: ``*`` for every part without a checker of its own.
-        kind: ``allclose``, ``exact``, ``set`` or ``ignore``.
-        tolerance: the widest of the cases; None for other kinds.
-        usual: the widest that its element types have; None where it holds for no floating-point part.
+        tolerance: the widest of the cases; None for other kinds than ``allclose``.
+        usual: the widest of its element types; None where it holds for no floating-point part.
         reason: "" where the annotator chose it without one.
     """
 
@@ -56,7 +55,6 @@ class ComparedPart:
 
     @property
     def named(self) -> str:
-        """The part in words."""
         return _NAMED.get(self.path) or as_written(self.path)
 
     @property
@@ -67,7 +65,6 @@ class ComparedPart:
 
 
 def how(kind: str, tolerance: Tolerance | None) -> str:
-    """Return in words how a part is compared."""
     return "not compared" if kind == "ignore" else in_numbers(tolerance) or kind
 
 
@@ -144,7 +141,7 @@ def _holder(path: str, checkers: Mapping[str, Any]) -> str:
 
 
 def checker_of(path: str, checkers: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return the checker of a part; an empty one where it is compared exactly."""
+    """Return the checker of a part; an empty one for an exact comparison."""
     return checkers.get(_holder(path, checkers), {})
 
 

@@ -48,8 +48,7 @@ class Driver:
     Attributes:
         arguments: what follows ``python``: a script or ``-m module``, and its arguments.
         mounts: the driver's folder, when it lies outside the repository.
-        shown: the command as recorded, a script outside the repository by its name alone.
-        env: variables that the command sets.
+        shown: the command as recorded; a script outside the repository by its name alone.
     """
 
     arguments: tuple[str, ...]
@@ -85,15 +84,8 @@ def driver_of(
 def read_command(command: Sequence[str], repository: Path, here: Path) -> Driver:
     """Read the annotator's command.
 
-    A script is taken from the repository first, then from the current folder; one that lies outside the repository
-    comes along with its folder, read-only. The other words stay as they are.
-
-    Args:
-        command: as typed after ``--``.
-        here: the current folder.
-
-    Raises:
-        UsageError: no command, not a Python one, or a script that does not exist.
+    A script is taken from the repository first, then from ``here``; one outside the repository brings its folder,
+    read-only. Raises UsageError: no command, not a Python one, or a script that does not exist.
     """
     variables, script, words = split_command(command)
     shown, mounts = script, tuple[Mount, ...]()
@@ -111,7 +103,6 @@ def split_command(command: Sequence[str]) -> tuple[list[str], str, list[str]]:
 
 
 def _python_arguments(words: list[str]) -> list[str]:
-    """Return what follows ``python`` in a command: a script or ``-m``, and the rest. Raises UsageError."""
     if not words:
         raise UsageError(
             "no command to record", "add it after --, as in: lmr-author record a.py::f -- python driver.py"
@@ -149,10 +140,7 @@ def folder_with(script: str, folders: Iterable[Path]) -> Path | None:
 
 
 def folders_beside(task: Task) -> list[Path]:
-    """Return where the script of a finished recording may lie: a manifest keeps its name, not its folder.
-
-    The task may be one of several in a folder, and the script beside that.
-    """
+    """Return where the script of a finished recording may lie: a manifest keeps its name, not its folder."""
     return [task.root, *task.root.parents[:2], task.authoring]
 
 
@@ -178,13 +166,10 @@ def _find_script(script: str, repository: Path, here: Path) -> tuple[str, str, t
 
 
 def from_tests(implementation: Implementation, repository: Path, options: Sequence[str]) -> Driver:
-    """Return the repository's own tests: those that name the target, else those that name its file, else all.
+    """Return the repository's tests: those that name the target, else those that name its file, else all.
 
     Args:
         options: more words for pytest; with a test file among them, only these are run.
-
-    Raises:
-        UsageError: the repository has no tests.
     """
     words = tuple(options)
     if not any(word.partition("::")[0].endswith(".py") for word in options):
@@ -233,16 +218,7 @@ def require_python(example: str) -> None:
 def from_examples(
     implementation: Implementation, examples: Sequence[str], work: Path, fixtures: Path | None = None
 ) -> Driver:
-    """Return calls written by the annotator. They are read here, and run inside the sandbox only.
-
-    Args:
-        examples: Python text, as in ``preference_loss(torch.randn(4), torch.randn(4), beta=0.1)``.
-        work: a folder of ours, for the request.
-        fixtures: ``unit_test/fixtures.py``, whose functions an example may call.
-
-    Raises:
-        UsageError: an example is not Python.
-    """
+    """Return calls written by the annotator, which run in the sandbox only; ``fixtures`` may be called in them."""
     for text in examples:
         require_python(text)
     folder = work / "examples"

@@ -35,12 +35,7 @@ MOST, FEWEST = 250, 20
 
 @dataclass(frozen=True)
 class KnownVersions:
-    """Versions of the goal file whose verdict is known: those of a recipe, or of a challenge.
-
-    Attributes:
-        right: name of a rewrite → the goal file with it.
-        wrong: likewise, of misreadings.
-    """
+    """Rewrites (``right``) and misreadings (``wrong``) of a recipe or challenge: name → goal file with it."""
 
     right: Mapping[str, replaying.Variant] = field(default_factory=dict)
     wrong: Mapping[str, replaying.Variant] = field(default_factory=dict)
@@ -61,11 +56,8 @@ def explore(
 
     Args:
         calls: recorded ones that reproduce, the best first.
-        first: number of the first generated call: no recorded one has it.
+        first: number of the first generated call.
         versions: how many versions will be tried on them.
-
-    Raises:
-        SandboxError: the sandbox failed.
     """
     rewrites = [each for each in known.right.values() if all(agreeing(golden, each, calls))]
     runs = REPEATS + 3 + versions + len(rewrites)
@@ -102,12 +94,11 @@ def agreeing(golden: GoldenRunner, version: replaying.Variant, calls: Sequence[R
 
 
 def patience(calls: Sequence[RecordedCall]) -> float:
-    """Return the time limit of a call: much more than the slowest of some takes."""
+    """Return the time limit of a call: much more than the slowest takes."""
     return max(5.0, 20 * max((call.seconds for call in calls), default=0.0))
 
 
 def _written(golden: GoldenRunner, made: GeneratedCall, number: int, folder: Path) -> RecordedCall:
-    """Write the inputs of a generated call into a folder, and describe it as the recorder does a recorded one."""
     folder.mkdir(parents=True)
     dump(made.document, str(folder), "inputs")
     named = {name.replace(GLOBAL, ""): node for name, node in made.document.tree.items()}
@@ -121,7 +112,6 @@ def _written(golden: GoldenRunner, made: GeneratedCall, number: int, folder: Pat
 def _with_outcomes(
     golden: GoldenRunner, calls: Sequence[RecordedCall], folder: Path, seconds: float
 ) -> list[RecordedCall]:
-    """Return the calls from which the golden returns, with what it returned as their expected outcome."""
     there = replace(golden, plan=replace(golden.plan, recording=folder))
     limits = Limits(seconds=60 + 2 * SECONDS)
     run = there.replay(calls, limits=limits, case_seconds=seconds)

@@ -41,12 +41,7 @@ def last_error(result: ExecResult) -> str:
 def advice_about(
     tree: Path, result: ExecResult, in_image: bool = False, explain: Explain = lambda text: NO_FAULT
 ) -> Hint:
-    """Return how to repair a command that failed: the source of what it lacks, else the output before its error.
-
-    Args:
-        tree: the repository that it ran in.
-        in_image: it ran in the task's image.
-    """
+    """Return how to repair a failed command: how to get what it lacks, else the output before its error."""
     lines = _printed(result)
     named = _MODULE.search(last_error(result))
     words, module = named.groups() if named else ("", "")
@@ -63,7 +58,6 @@ def advice_about(
 
 
 def _folder_of(tree: Path, name: str) -> str | None:
-    """Return the folder of the repository's own module of this name, the nearest to its root; None for none."""
     folders = []
     for path in [*tree.rglob(name), *tree.rglob(f"{name}.py")]:
         # A package inside another (fast/numba/) is not imported by its own name alone.

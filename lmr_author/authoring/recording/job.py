@@ -21,12 +21,10 @@ MOST_BYTES = 32_000_000
 
 @dataclass(frozen=True)
 class RecordJob:
-    """What is recorded.
+    """A recording to be made.
 
     Attributes:
-        helpers: the annotator's own fixtures.
         work: a folder of ours.
-        driver: what calls the target.
         tree: a private copy of the repository, golden in place; the run may write into it.
         module, definition: the golden file, and the target in it.
         explain: see :data:`~lmr_author.authoring.recording.failed.Explain`.
@@ -67,7 +65,6 @@ class RecordJob:
 
     @property
     def target(self) -> str:
-        """The target's node id."""
         return f"{self.goal_file}::{self.qualname}"
 
     @property
@@ -79,15 +76,11 @@ class RecordJob:
 def job_of(
     task: Task, info: TaskInfo, implementation: Implementation, options: RecordOptions, here: Path, work: Path
 ) -> RecordJob:
-    """Read what drives the target, and lay out the golden tree to run it in.
-
-    Args:
-        here: the folder from which scripts are named.
-        work: a folder of ours.
+    """Read what drives the target, and lay out the golden tree to run it in, in ``work``.
 
     Raises:
-        UsageError: the options contradict one another, or name what is not there.
-        LmrError: the fixtures are none, or the target is not in its golden.
+        UsageError: the options contradict one another, or name what does not exist.
+        LmrError: the fixtures are not Python, or the target is not in its golden.
     """
     checkers.parse(options.checks)  # a mistake shows before anything runs
     helpers, repository = checkers.read_helpers(task.unit_test_folder(info)), task.repository(info)
@@ -114,9 +107,8 @@ def implementation_of(task: Task, info: TaskInfo, target: str | None, here: Path
     """Return the masked function that a target names. Raises TargetError for none and for several.
 
     Args:
-        target: a node id, whose path may be relative to the repository, to the task or to the current folder; a name
-            alone; None for the only one.
-        here: the current folder.
+        target: a node id, whose path may be relative to the repository, to the task or to ``here``; a name alone; None
+            for the only one.
     """
     masked = list(info.implementations)
     if not masked:

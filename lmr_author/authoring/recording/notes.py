@@ -25,7 +25,6 @@ def notes(result: RecordResult) -> Iterator[Hint]:
 
 
 def remarks(result: RecordResult) -> Iterator[Hint]:
-    """Yield what the cases do not show."""
     recording, selected, run = result.recording, result.selected, result.recorded.result
     goal = recording.target.goal_file
     for effect in result.uncompared:
@@ -55,7 +54,6 @@ def remarks(result: RecordResult) -> Iterator[Hint]:
 
 
 def lost_calls(result: RecordResult) -> Iterator[Hint]:
-    """Yield a line for each reason for which calls did not become cases."""
     reasons: dict[str, list[int]] = {}
     for rejected in result.selected.rejected:
         reasons.setdefault(rejected.reason, []).append(rejected.call.number)

@@ -65,8 +65,6 @@ MOST_NAMED = 3
 
 
 class EffectKind(StrEnum):
-    """A kind of effect, as the recorder names it."""
-
     PARTS = "parts"
     ARGUMENTS = "arguments"
     GRADS = "grads"
@@ -91,23 +89,17 @@ EFFECTS = {
 
 @dataclass(frozen=True)
 class UncomparedEffect:
-    """An effect of the golden that is not compared, and what has it.
-
-    Attributes:
-        names: parts of the result, or arguments.
-    """
+    """An effect of the golden that is not compared, and the parts of the result or arguments that have it."""
 
     kind: EffectKind
     names: tuple[str, ...]
 
     @property
     def text(self) -> str:
-        """The effect in words, for a page."""
         return EFFECTS[self.kind][0].format(listed(self.names, MOST_NAMED))
 
     @property
     def advice(self) -> Hint:
-        """Advice for the annotator: an option, or another way to have it compared."""
         return EFFECTS[self.kind][1]
 
 
@@ -130,10 +122,8 @@ class RecordResult:
 
     Attributes:
         removed: earlier files that were moved to ``authoring/removed/``.
-        missed: first and last lines of the golden's blocks that no call executed.
-        not_kept: likewise, of blocks that only calls executed which did not become cases.
+        missed, not_kept: first and last lines of blocks that no call executed, or only calls that are no cases.
         never_false: lines of conditions that held whenever a call reached them.
-        uncompared: effects of the golden that no case compares.
         accepted: ids of survivors that a person accepted as equivalent.
         weak: parts that the annotator left out, or gave a tolerance far from their element type's own.
     """
@@ -211,7 +201,6 @@ def record(
 def _in_environment(
     job: RecordJob, where: Where, sandbox: Sandbox, progress: Progress, tell: Tell
 ) -> RecordJob:
-    """Prepare the sandbox; return the job with what explains a fault of its environment."""
     python = python_of(job.task, where)
     if words := python_in_words(python, where):
         tell(Hint(f"recording {words}"))
@@ -241,7 +230,6 @@ def _remember_driver(job: RecordJob) -> None:
 def _store(
     job: RecordJob, recorded: RecordedRun, golden: GoldenRunner, selected: SelectedCases
 ) -> RecordResult:
-    """Put the cases and their test in the place of an earlier recording; return what they leave open."""
     removed = store.move_to_removed(job)
     left_out = uncompared(golden, recorded)
     recording = store.store(job, recorded, selected, [effect.text for effect in left_out])
@@ -291,7 +279,6 @@ def notes(job: RecordJob, recorded: RecordedRun, selected: SelectedCases) -> Ite
 
 
 def _is_differentiable(call: RecordedCall) -> bool:
-    """Tell whether an input requires a gradient, and a returned tensor has one."""
     if not any(trait.kind == "grad" for trait in call.traits):
         return False
     expected = replaying.load_document(call.folder, "expected")

@@ -81,7 +81,6 @@ def order_of_choice(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
 
 
 def _difference(call: RecordedCall, chosen: Sequence[RecordedCall]) -> int:
-    """Return how many parts differ from those of the most similar of the last chosen calls."""
     parts = set(call.summary.items())
     return min((len(parts ^ set(other.summary.items())) for other in chosen[-12:]), default=0)
 
@@ -91,11 +90,7 @@ Contribution = tuple[str, object]
 
 
 class CaseSelection:
-    """All that replayed calls bring: mutants, blocks, options, and their size. A choice among them is made by these.
-
-    Args:
-        killed: number of a call → ids of the mutants, and names of the misreadings, that fail its case.
-    """
+    """What replayed calls bring: mutants and misreadings that fail (``killed``), blocks, options, and their size."""
 
     def __init__(self, calls: Sequence[RecordedCall], killed: Mapping[int, frozenset[str]]) -> None:
         options = options_of(calls)
@@ -113,11 +108,7 @@ class CaseSelection:
             self.contributions[call.number] = frozenset(brought)
 
     def choose(self, calls: Sequence[RecordedCall], wanted: int) -> list[RecordedCall]:
-        """Return calls that bring all there is, greedily; at least ``wanted``.
-
-        Args:
-            calls: in the order in which those are taken that bring equally much.
-        """
+        """Return calls that bring all there is, greedily, in the given order; at least ``wanted``."""
         waiting, chosen, covered = list(calls), list[RecordedCall](), set[Contribution]()
         seconds = 0.0
 
@@ -149,11 +140,7 @@ class CaseSelection:
 
 
 def further(chosen: Sequence[RecordedCall], calls: Sequence[RecordedCall], most: int) -> list[RecordedCall]:
-    """Return calls to keep beside the chosen ones, the most different first, as long as all stay small and fast.
-
-    Args:
-        most: how many there may be in all.
-    """
+    """Return at most ``most`` further calls, the most different first, while all cases stay small and fast."""
     size, seconds = sum(call.stored for call in chosen), sum(call.cost for call in chosen)
     more, inputs = list[RecordedCall](), {call.inputs_digest for call in chosen}
     for call in order_of_choice(calls):
@@ -188,11 +175,7 @@ def fewest_that_tell(
 def additions(
     chosen: Sequence[RecordedCall], contributions: Mapping[int, frozenset[Contribution]]
 ) -> dict[int, str]:
-    """Return number of a call → what it adds to the others, and how it differs from them; "" for nothing.
-
-    Args:
-        contributions: number of a call → all that it brings.
-    """
+    """Return number of a call → what it adds to the others, and how it differs from them; "" for nothing."""
     counts = Counter(each for call in chosen for each in contributions[call.number])
     shared = Counter(pair for call in chosen for pair in call.summary.items())
     most = max(1, len(chosen) - 1)  # a call that is alone differs in all its parts

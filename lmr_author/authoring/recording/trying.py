@@ -89,10 +89,7 @@ def try_on_all(
 def try_mutants(
     golden: GoldenRunner, calls: Sequence[RecordedCall], mutants: Sequence[Mutant], progress: Progress
 ) -> dict[int, frozenset[str]]:
-    """Return number of a call → the mutants that fail its case, with the limits that ``evaluate`` has.
-
-    Mutants that the time did not suffice for survive.
-    """
+    """Return number of a call → mutants that fail its case, with the limits of ``evaluate``; untried ones survive."""
     by_name = {str(call.number): call for call in calls}
     expected = {name: replaying.load_document(call.folder, "expected") for name, call in by_name.items()}
     killed: dict[str, set[str]] = {name: set() for name in by_name}

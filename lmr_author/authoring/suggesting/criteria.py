@@ -23,7 +23,6 @@ class Judgement:
         value: 0 (no task) to 1.
         sentence: why, for the annotator.
         warning: the same in two or three words when it speaks against the function, else "".
-        criterion: its name.
     """
 
     value: float
@@ -34,12 +33,6 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Prospect:
-    """A function, and the facts that are known about it.
-
-    Attributes:
-        repository: the repository's name, by which its own code is known.
-    """
-
     entry: IndexEntry
     index: Index
     description: Description
@@ -90,7 +83,6 @@ _TEST = re.compile(r"(^|/)(tests?|testing)/|(^|/)(test_[^/]*|[^/]*_test|conftest
 
 
 def is_test(path: str) -> bool:
-    """Recognize a test file by its path."""
     return bool(_TEST.search(path))
 
 

@@ -21,7 +21,6 @@ TABLES: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("words.toml")
 
 
 def _pairs(text: str) -> dict[str, str]:
-    """Read a table of words and what they stand for, separated by semicolons."""
     words = (" ".join(entry.split()).partition(" ") for entry in text.split(";"))
     return {short: long for short, _, long in words}
 
@@ -120,8 +119,6 @@ def normal(text: str) -> str:
 
 @dataclass(frozen=True)
 class FunctionWords:
-    """A function's names and texts (docstring, comments, instruction)."""
-
     name: str
     class_name: str = ""
     parameters: Sequence[str] = ()
@@ -163,11 +160,7 @@ class FunctionWords:
 
 
 class PaperText:
-    """The text of a paper.
-
-    Args:
-        pages: page number → text.
-    """
+    """The text of a paper: page number → text."""
 
     def __init__(self, pages: Mapping[int, str]) -> None:
         self.pages = dict(sorted(pages.items()))
@@ -215,7 +208,6 @@ class PaperText:
 
     @cached_property
     def _spellings(self) -> dict[str, str]:
-        """For each stem the word that the paper writes most often."""
         words: dict[str, Counter[str]] = defaultdict(Counter)
         for text in self.pages.values():
             for word in re.findall(r"[^\W\d_]+", normal(text)):
@@ -230,7 +222,6 @@ class PaperText:
         return [term for term in order if term not in in_pairs][:TERMS]
 
     def spelled(self, term: str) -> str:
-        """Return a term as the paper writes it."""
         return " ".join(self._spellings.get(part, part) for part in term.split())
 
 
@@ -241,9 +232,6 @@ class BM25:
     score, 3.6 for fields (an occurrence in a field of weight w counts as w occurrences). The saturated frequency
     of a term in a long query (k3) is Okapi's, TREC-3, 1994. Libraries (bm25s, rank-bm25) give a document's total
     only, and take no weighted frequencies.
-
-    Args:
-        documents: each as its terms with their weighted frequencies.
     """
 
     K1 = 1.2
@@ -276,12 +264,7 @@ class BM25:
 
 @dataclass(frozen=True)
 class TermMatch:
-    """A term that a function and the paper share.
-
-    Attributes:
-        term: as the paper writes it.
-        pages: those that use it, most often first.
-    """
+    """A term that function and paper share, as the paper writes it, and the pages that use it, most often first."""
 
     term: str
     pages: tuple[int, ...]
@@ -293,8 +276,7 @@ class Description:
 
     Attributes:
         share: of the best function's BM25 score, 0 to 1.
-        matches: the terms that count most, the best first.
-        pages: those that describe it best, the best first.
+        matches, pages: the terms that count most, and the pages that describe it best, the best first.
     """
 
     share: float
@@ -321,7 +303,6 @@ class Descriptions:
         return self._scores[number] / self._best if self._best else 0.0
 
     def describe(self, number: int) -> Description:
-        """Return a function's score with its evidence."""
         parts, paper = self._parts[number], self._paper
         worth: dict[int, float] = {}
         for page, counts in paper.page_terms.items():

@@ -24,9 +24,8 @@ class Suggestion:
     """A function, how good a task it makes, and why.
 
     Attributes:
-        rank: from 1.
         score: 0 to 100; comparable within one repository.
-        masked: index of the implementation that masks it; None when nothing does.
+        masked: index of the implementation that masks it.
         copies: targets of the same function in other files.
     """
 
@@ -40,12 +39,10 @@ class Suggestion:
 
     @property
     def target(self) -> str:
-        """Its node id, as ``mask`` takes it."""
         return self.entry.node_id
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The reasons against it, in a few words each."""
         return tuple(judgement.warning for judgement in self.judgements if judgement.warning)
 
     @property
@@ -83,16 +80,7 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class Suggestions:
-    """The result of ``suggest``.
-
-    Attributes:
-        repository: its folder's name.
-        suggestions: the best tasks first.
-        functions, files: how many there are.
-        pages: of the paper; 0 when there is no text of it.
-        unread: Python files that could not be read.
-        notes: notebooks, and files for Python 2, with what to do.
-    """
+    """The result of ``suggest``, the best tasks first; ``notes`` are about notebooks and files for Python 2."""
 
     repository: str
     suggestions: tuple[Suggestion, ...]
@@ -163,11 +151,10 @@ def rank(
     masked: Mapping[tuple[str, str], int] | None = None,
     repository: str = "",
 ) -> list[Suggestion]:
-    """Return the functions of a repository, the best tasks first.
+    """Return the ``top`` functions of a repository, the best tasks first.
 
     Args:
         paper: describes them; an empty one leaves that out.
-        top: how many; None for all.
         globs: only functions of files that one of these matches (``*`` crosses folders).
         masked: (path, qualified name) → index of the implementation that masks it.
         repository: its name, by which its own folders are told from those of other projects.
@@ -244,7 +231,6 @@ def _result(
 
 
 def read_paper(path: Path) -> PaperText:
-    """Return the text of a PDF or a ``paper.json``."""
     if not path.is_file():
         raise UsageError(f"--paper {path}: no such file", "name a PDF or a paper.json")
     if path.suffix.lower() == ".json":
@@ -261,7 +247,6 @@ def read_paper(path: Path) -> PaperText:
 
 
 def _goldens(task: Task, info: TaskInfo) -> dict[str, bytes]:
-    """Return the originals of the masked files, by the path of the goal file; without those that cannot be read."""
     goldens = {}
     for entry in info.implementations:
         try:

@@ -41,7 +41,6 @@ def best_section(titled: Sequence[Section], function: FunctionWords) -> Section 
 
 
 def _words_of_title(section: Section, function: FunctionWords) -> int:
-    """Count the words of a section's title that are in the name of the function or of its class."""
     names = {part[:SAME] for name in (function.name, function.class_name) for part in split(name)}
     words = {word.lower()[:SAME] for word in re.findall(r"[^\W\d_]{4,}", section.title)} - _IN_ANY_TITLE
     return len(words & names)

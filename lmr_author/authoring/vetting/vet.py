@@ -39,11 +39,8 @@ class VetOptions:
     """Options of ``vet``.
 
     Attributes:
-        paper: PDF file, URL or arXiv id.
-        repo: address of the repository, or a local clone of it; "" for none.
-        repo_url: its public address, if ``repo`` is a local clone.
+        repo: address of the repository, or a local clone of it, whose public address is ``repo_url``; "" for none.
         offline: ask no service, and clone only from this machine.
-        services: addresses of the services.
         licence: known SPDX identifier; "" for none.
         stop, known: licence stop and evidence of an earlier vetting, kept if the repository is unavailable now.
     """
@@ -119,7 +116,7 @@ def require_same_paper(path: Path, vetting: VettingRecord) -> None:
 
 
 def options_of_task(task: Task) -> VetOptions:
-    """Return what to vet for an existing task: its own paper and repository. Raises LmrError."""
+    """Return what to vet for an existing task: its own paper and repository."""
     info, earlier = task.load(), VettingRecord.read_if_valid(task.vetting_path)
     questions = earlier.questions if earlier else {}
     return VetOptions(

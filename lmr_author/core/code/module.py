@@ -40,8 +40,7 @@ class Definition:
     Attributes:
         qualname: dotted path, as in ``Outer.Inner.method`` or ``function.inner``.
         kind: ``"function"`` (async and methods included) or ``"class"``.
-        class_name: the leading classes, dotted; "" for a plain or nested function.
-        function_name: what follows them.
+        class_name: the leading classes, dotted; "" for a plain or nested function. ``function_name`` follows them.
         line, end_line: of the ``def`` or ``class`` keyword (below its decorators) and its last line, from 1.
         nth: 1 for the first definition of this qualified name in the file, 2 for the second…
         siblings: how many definitions of this qualified name the file has.
@@ -112,11 +111,8 @@ class Region:
 
     Attributes:
         start: behind the header's colon.
-        end: behind the last character of the body and of the comments that belong to it; the newline that
-            follows is outside.
+        end: behind the last character of the body and of its comments; the newline that follows is outside.
         header_rest: the comment behind the colon, with the blanks before it; "" for a one-liner.
-        indent: white space that body lines start with.
-        newline: line ending in use at this place.
         docstring: the docstring statement as written, or None.
         type_comment: a ``# type: (...) -> ...`` line that belongs to the signature, or None.
     """
@@ -145,12 +141,7 @@ class Module:
 
     @classmethod
     def parse(cls, data: bytes, name: str) -> Module:
-        """Parse a file's bytes (encoding cookie and BOM honoured). Raises SourceError.
-
-        Args:
-            data: the file, as read.
-            name: how errors call it, as in ``src/model.py``.
-        """
+        """Parse a file's bytes (encoding cookie and BOM honoured); errors call it ``name``. Raises SourceError."""
         if b"\0" in data:
             raise SourceError(
                 f"{name}: cannot be read as Python: it holds null bytes, as binary files and UTF-16 do",
@@ -366,10 +357,9 @@ def methods(module: Module, definition: Definition) -> tuple[Definition, ...]:
 def matching(
     golden: Module, goal: Module, qualname: str, nth: int | None = None
 ) -> tuple[Definition, Definition] | None:
-    """Return the target's definitions in the golden and in the goal file.
+    """Return the target's definitions in the golden and in the goal file; None where there is no single pair.
 
-    Several definitions of the name are paired by their order. The ``nth`` pair is the target's; where that is not
-    known, the one whose bodies differ. None when either file lacks it, or no single pair is left.
+    Definitions of the name are paired by their order: the ``nth`` pair, or else the one whose bodies differ.
     """
     ours = [definition for definition in golden.definitions if definition.qualname == qualname]
     theirs = [definition for definition in goal.definitions if definition.qualname == qualname]

@@ -30,10 +30,7 @@ _EXITS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
 def parse(code: bytes | str, name: str = "<unknown>") -> ast.Module:
-    """Parse foreign code without the warnings it gives rise to, such as invalid escapes.
-
-    Raises what :func:`ast.parse` does: SyntaxError, ValueError, RecursionError, MemoryError.
-    """
+    """Parse foreign code without warnings, such as those about invalid escapes. Raises what :func:`ast.parse` does."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(code, name)
@@ -219,10 +216,7 @@ def _compares_name(test: ast.expr) -> bool:
 def running(statements: Iterable[ast.stmt], *, as_script: bool = True) -> Iterator[ast.AST]:
     """Yield the nodes that run where some statements do, in their order; of functions only decorators and defaults.
 
-    What an ``if`` keeps from running is taken to run.
-
-    Args:
-        as_script: False for an import: what is below ``if __name__ == "__main__":`` does not run.
+    Code below an ``if`` counts, but for ``if __name__ == "__main__":`` unless ``as_script``.
     """
     stack: list[ast.AST] = list(reversed(list(statements)))
     while stack:

@@ -64,10 +64,8 @@ class Paper:
     """The content of a PDF.
 
     Attributes:
-        pages: text of each page.
         title: the largest text on page 1, else the PDF's own title; "" when neither is one.
         year: of the venue named on page 1, else of the arXiv id, the copyright line or the PDF; None when unknown.
-        year_origin: where the year is from.
         arxiv_id: from arXiv's stamp on page 1, with version; "" when there is none.
         venue: the line of page 1 that names a venue and a year; "" when there is none.
         repositories: links to code hosts, each once, in order of appearance.

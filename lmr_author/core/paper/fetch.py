@@ -99,12 +99,9 @@ class ArxivEntry:
     """An entry of arXiv's API (https://info.arxiv.org/help/api/user-manual.html); texts on one line, "" for none.
 
     Attributes:
-        authors: in order.
         published: the day of the first version, as in ``2023-05-29``.
         comment: the authors' own ("accepted at …").
-        journal: the journal reference.
         subject: the primary category, as in ``cs.LG``.
-        pdf_url: the address of the PDF.
     """
 
     title: str
@@ -117,11 +114,7 @@ class ArxivEntry:
 
 
 def arxiv_entry(identifier: str, api: str = ARXIV, seconds: float = SECONDS) -> ArxivEntry:
-    """Ask for a paper by its id, with or without a version. Raises Unavailable, Unknown where there is none.
-
-    Args:
-        api: address of arXiv's API, or of a mirror of it.
-    """
+    """Ask arXiv, or a mirror, for a paper by its id. Raises Unavailable, Unknown where there is none."""
     from xml.etree.ElementTree import ParseError, fromstring
 
     feed = get(f"{api}/api/query?id_list={quote(identifier)}&max_results=1", seconds=seconds).body
@@ -176,12 +169,9 @@ class FetchedPaper:
     """A PDF that was fetched.
 
     Attributes:
-        path: where it was stored.
-        source: ``"file"``, ``"url"`` or ``"arxiv"``.
         url: the paper's web address; "" for a local file.
         title, year, authors: from arXiv's metadata; "", None and () otherwise.
         arxiv_id: with its version when one was given; "" otherwise.
-        sha256: of the PDF.
     """
 
     path: Path
@@ -205,7 +195,6 @@ def arxiv_id(text: str) -> str:
 
 
 def names_a_file(paper: str) -> bool:
-    """Tell whether a paper is named as a file, and not as a URL or an arXiv id."""
     return "://" not in paper and not arxiv_id(paper)
 
 
@@ -214,7 +203,6 @@ def fetch(paper: str, into: Path, *, arxiv_api: str = ARXIV) -> FetchedPaper:
 
     Args:
         paper: path of a PDF file, an http(s) URL of one, or an arXiv id or URL.
-        into: the file to write.
         arxiv_api: address of arXiv's API, or of a mirror of it.
 
     Raises LmrError: no such file, no PDF, no network, too large.

@@ -44,11 +44,7 @@ def parts_of(quotation: str) -> list[str]:
 
 
 class QuotableText:
-    """A text in which quotations are found.
-
-    Args:
-        pages: page number → text.
-    """
+    """A text, page number → page, in which quotations are found."""
 
     def __init__(self, pages: Mapping[int, str]) -> None:
         self._pages = dict(sorted(pages.items()))

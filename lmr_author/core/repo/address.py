@@ -29,7 +29,6 @@ class Address:
     Attributes:
         git: what git is given; may hold credentials, so it is never written or shown.
         shown: the same without credentials.
-        local: whether it lies on this machine.
     """
 
     git: str
@@ -110,8 +109,8 @@ class Address:
     def relative(self, url: str) -> Address:
         """Return the address of a submodule, as its superproject at this address names it.
 
-        A submodule on the local file system is taken only when its address is relative and the
-        superproject is local too: otherwise a foreign repository could name any folder of this machine.
+        A local submodule is taken only by a relative address in a local superproject: otherwise a foreign repository
+        could name any folder of this machine.
         """
         if url.startswith(("./", "../")):
             return Address.parse(_join(self.git, url))
@@ -160,11 +159,9 @@ def _guess(text: str) -> str:
 
 
 def public_address(address: Address, linked: Sequence[str]) -> str:
-    """Return where everybody finds a repository; "" when that is not known.
+    """Return the address where everybody finds a repository; "" when unknown.
 
-    Args:
-        address: as it was named. One that is not on this machine is public itself.
-        linked: repositories that the paper links: the one of the same name is taken when the clone names none.
+    A local clone has it from its origin, else from the link of the paper whose repository has the same name.
     """
     if not address.local:
         return address.shown

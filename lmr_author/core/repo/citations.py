@@ -36,7 +36,6 @@ class Citation:
     Attributes:
         source: the file and line that state it.
         venue: journal or proceedings; "" for a preprint.
-        software: true for a program, not a paper.
     """
 
     source: str

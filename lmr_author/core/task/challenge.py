@@ -91,7 +91,6 @@ class CallDifference(Record):
 
     @property
     def where(self) -> str:
-        """The call in words."""
         made = f"a call made of {self.made_of}" if self.made_of else f"call {self.call}"
         return self.case or made
 
@@ -179,7 +178,6 @@ class Challenger(Record):
 
     @property
     def settled(self) -> bool:
-        """True where the ending leaves nothing to do."""
         return self.ending in SETTLED[self.kind]
 
 
@@ -201,7 +199,6 @@ class AddedCase(Record):
 
     @property
     def origin(self) -> str:
-        """The call in words."""
         return call_in_words(self.call, self.made_of)
 
 
@@ -307,7 +304,7 @@ class Challenge(Record):
 
 
 class ChallengeStatus(StrEnum):
-    """State of a task's challenge. OPEN: an answer leaves something to do; HELD: all end as they have to."""
+    """State of a task's challenge. OPEN: an answer leaves something to do; HELD: all end as they should."""
 
     NEVER = "never"
     STALE = "stale"
@@ -316,7 +313,6 @@ class ChallengeStatus(StrEnum):
 
 
 def status_of(task: Task, info: TaskInfo) -> tuple[ChallengeStatus, Challenge | None]:
-    """Return what the challenge of a task says about it as it is, and its record."""
     record = load(task)
     if record is None:
         return ChallengeStatus.NEVER, None
@@ -330,12 +326,11 @@ def in_words(status: ChallengeStatus, record: Challenge) -> str:
 
 
 def digests(task: Task, info: TaskInfo, index: int) -> tuple[str, str]:
-    """Return the SHA-256 of an implementation's recording and of its golden; "" for what is missing."""
+    """Return the SHA-256 of an implementation's recording and golden; "" for what is missing."""
     paths = (task.recording(info, index) / MANIFEST, task.golden(info.implementation(index)))
     recording, golden = (files.sha256_file(path) if path.is_file() else "" for path in paths)
     return recording, golden
 
 
 def load(task: Task) -> Challenge | None:
-    """Return the record of a task; None where there is none that can be read."""
     return Challenge.read_if_valid(task.challenge_path)

@@ -36,7 +36,6 @@ class DraftOrigin(Record):
 
 
 def drafted_by(task: Task) -> DraftOrigin | None:
-    """Return who drafted a task; None where a person wrote it."""
     return DraftOrigin.read_if_valid(task.drafted_path)
 
 

@@ -196,7 +196,6 @@ class GateResult(Record):
     detail: GateDetail = NOTHING
 
     def to_json(self) -> dict[str, Any]:
-        """Return the result with its seconds rounded to milliseconds."""
         return {**super().to_json(), "seconds": round(self.seconds, 3), "detail": self.detail.to_json()}
 
 
@@ -227,14 +226,12 @@ class Evaluation(Record):
     passed: bool
 
     def to_json(self) -> dict[str, Any]:
-        """Return the document; without ``running_digest`` when it is empty."""
         data = {**super().to_json(), "sandbox": self.sandbox.to_json(), "seconds": round(self.seconds, 3)}
         data["gates"] = [gate.to_json() for gate in self.gates]
         return {key: value for key, value in data.items() if value or key != "running_digest"}
 
     @property
     def kind(self) -> str:
-        """``docker`` or ``local``."""
         return self.sandbox.kind
 
     @property
@@ -247,7 +244,7 @@ class Evaluation(Record):
 
     @property
     def options(self) -> list[str]:
-        """The options of ``evaluate`` that select the same sandbox again, as far as this machine knows it."""
+        """The options of ``evaluate`` that select the same sandbox again on this machine."""
         python = self.sandbox.other_python
         values = {
             "--sandbox": "docker" if self.kind == "docker" else "",
@@ -349,11 +346,7 @@ _STATUS = {Judgement.HELD: GateStatus.PASSED, Judgement.OPEN: GateStatus.FAILED}
 
 
 def judged_mutants(detail: GateDetail, accepted: Mapping[str, str]) -> GateResult:
-    """Return the result of ``mutants-die`` from the mutants made and those that survive.
-
-    Args:
-        accepted: id → change of the mutants that a person accepted; only survivors count.
-    """
+    """Return the result of ``mutants-die`` from its survivors; ``accepted``: id → change of accepted mutants."""
     survivors = tuple(replace(one, accepted=accepted.get(one.id) == one.diff) for one in detail.survivors)
     same = sum(one.indistinguishable for one in survivors)
     made, equivalent = detail.made or 0, sum(one.accepted and not one.indistinguishable for one in survivors)
@@ -366,7 +359,7 @@ def judged_mutants(detail: GateDetail, accepted: Mapping[str, str]) -> GateResul
 
 
 def load(task: Task) -> Evaluation | None:
-    """Return the evaluation that counts; None when there is none that can be read.
+    """Return the evaluation that counts; None when none can be read.
 
     Whether ``mutants-die`` holds follows from its figures and from what is accepted now, never from what a file says.
     """
@@ -385,10 +378,7 @@ def _judged(stored: Evaluation, accepted: Mapping[str, str]) -> Evaluation:
 
 
 def store(task: Task, new: Evaluation) -> Evaluation | None:
-    """Store an evaluation; return the one of the same state of the task that was there before, if any.
-
-    A sound one stays where the new one proves less.
-    """
+    """Store an evaluation; return the earlier one of the same state. A sound one stays if the new one proves less."""
     before = load(task)
     if before is not None and not (before.is_of(new.state) or new.is_of(before.state)):
         before = None

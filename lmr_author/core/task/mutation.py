@@ -81,7 +81,6 @@ class Survivor(Record):
 
     @property
     def indistinguishable(self) -> bool:
-        """True where enough generated calls do not tell it from the golden."""
         return self.explored >= FEWEST_EXPLORED
 
 

@@ -255,7 +255,7 @@ class Provenance(Record):
 
 
 def load(task: Task) -> Provenance:
-    """Return the provenance of a task; an empty one when the file is missing, damaged, or a link out of the task."""
+    """Return a task's provenance; an empty one when the file is missing, damaged, or a link out of the task."""
     try:
         return Provenance.read_if_valid(task.provenance_path) or Provenance()
     except UnsafePathError:  # `validate` names the link

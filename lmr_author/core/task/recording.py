@@ -91,7 +91,6 @@ class Case(Record):
 
     @property
     def origin(self) -> str:
-        """Where it is from, in words: ``call 3``, or ``made of call 3 with margin of call 5``."""
         return call_in_words(self.call, self.made_of)
 
 
@@ -167,7 +166,6 @@ class Recording(Record):
 
     @classmethod
     def from_json(cls, data: object) -> Recording:
-        """Convert a parsed manifest. Raises LmrError when it is none."""
         try:
             return super().from_json(data)
         except LmrError as error:
@@ -178,7 +176,7 @@ class Recording(Record):
 
 
 def load(folder: Path) -> Recording | None:
-    """Read the manifest in a recording's folder; None when there is none. Raises LmrError when it is damaged."""
+    """Read the manifest in a recording's folder; None without one. Raises LmrError when it is damaged."""
     path = folder / MANIFEST
     return Recording.from_json(files.read_json(path)) if path.is_file() else None
 
@@ -210,11 +208,7 @@ def tampered(folder: Path, recording: Recording) -> list[str]:
 
 
 def helper(folder: Path, recording: Recording, name: str) -> Path | None:
-    """Return one of the annotator's own files, None when the cases do not need it. Raises LmrError when it is missing.
-
-    Args:
-        folder: the recording's folder.
-    """
+    """Return one of the annotator's own files, None if the cases do not need it. Raises LmrError when it is missing."""
     if name not in recording.helpers:
         return None
     path = folder.parent.parent / name

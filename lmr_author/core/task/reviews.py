@@ -71,7 +71,6 @@ class Review(Record):
 
     @property
     def human(self) -> dict[str, ReviewItem]:
-        """The items that the reviewer answered, by id."""
         return {item.id: item for item in self.items if item.kind == "human"}
 
 
@@ -160,7 +159,6 @@ class Grade:
     golden_sha256: Digest
 
     def __post_init__(self) -> None:
-        """Refuse an unknown grade or an empty justification with UsageError."""
         if self.score not in GRADES:
             raise UsageError(f"unknown grade {self.score!r}", "choose one of " + ", ".join(GRADES))
         if not self.justification.strip():

@@ -52,7 +52,7 @@ class State:
 
     @classmethod
     def of(cls, task: Task) -> State:
-        """The task as it is now; reads every file once."""
+        """Return the task's state now; reads every file once."""
         content, running = hashlib.sha256(), hashlib.sha256()
         for name, digest in task.content():
             content.update(name + b"\0" + digest.encode() + b"\n")
@@ -64,11 +64,7 @@ class State:
 
 
 def reviewed_digest(task: Task, content: str = "") -> str:
-    """Return the SHA-256 of what a sign-off holds for.
-
-    Args:
-        content: the digest of the task's content, where it is known.
-    """
+    """Return the SHA-256 of what a sign-off holds for; ``content`` is the digest of the content, where known."""
     content = content or task.content_digest()
     for path in (task.equivalent_mutants_path, task.ledger_path):
         if path.is_file():
