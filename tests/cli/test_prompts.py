@@ -9,7 +9,7 @@ import pytest
 from prompt_toolkit.input import PipeInput
 
 from lmr_author.authoring.masking import MaskOptions, mask
-from lmr_author.authoring.recording.options import RecordOptions
+from lmr_author.authoring.recording.driver import RecordOptions
 from lmr_author.cli import ui
 from lmr_author.cli.accept import _ask_reason, _tick
 from lmr_author.cli.app import main

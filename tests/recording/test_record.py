@@ -13,12 +13,12 @@ import pytest
 
 from lmr_author.authoring.masking import MaskOptions, mask
 from lmr_author.authoring.recording import job
-from lmr_author.authoring.recording.notes import lost_calls
 from lmr_author.authoring.recording.record import (
     NO_GRADIENTS,
     OFFER_GRADIENTS,
     EffectKind,
     RecordResult,
+    lost_calls,
 )
 from lmr_author.cli.record import case_lines
 from lmr_author.core.errors import LmrError

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from lmr_author.authoring.vetting import sources
-from lmr_author.authoring.vetting.sources import Services
+from lmr_author.authoring.vetting import vet as sources
+from lmr_author.authoring.vetting.vet import Services
 from lmr_author.core.paper.fetch import MOST_BYTES, Unavailable, get
 from tests.servers import Answer, serve
 

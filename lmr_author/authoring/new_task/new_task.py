@@ -20,7 +20,7 @@ from lmr_author.core.repo import Address, Clone, CloneOptions
 from lmr_author.core.repo.citations import read_citations
 from lmr_author.core.task import Progress, Task, TaskInfo
 from lmr_author.core.task.provenance import BaseImageOrigin
-from lmr_author.core.task.vetting import VettingRecord
+from lmr_author.core.task.reviews import VettingRecord
 from lmr_author.runtime.environment.base_images import choose_base
 from lmr_author.runtime.environment.detect import read_needs
 from lmr_author.runtime.environment.dockerfile import render, render_dockerignore

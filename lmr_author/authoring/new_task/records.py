@@ -10,9 +10,8 @@ from importlib import metadata
 
 from lmr_author import __version__
 from lmr_author.authoring.new_task.draft import Draft
-from lmr_author.authoring.vetting import evidence
 from lmr_author.authoring.vetting.facts import Fact, Facts, conflicts, sources_of
-from lmr_author.authoring.vetting.questions import licence_stop
+from lmr_author.authoring.vetting.questions import from_clone, from_facts, from_paper, licence_stop, merged
 from lmr_author.authoring.vetting.vet import open_questions
 from lmr_author.core.paper import FetchedPaper, Paper
 from lmr_author.core.repo import Address, Clone
@@ -28,7 +27,7 @@ from lmr_author.core.task.provenance import (
     RepositoryOrigin,
     SubmoduleOrigin,
 )
-from lmr_author.core.task.vetting import VettingRecord
+from lmr_author.core.task.reviews import VettingRecord
 from lmr_author.core.texts import counted, printable
 from lmr_author.runtime.environment.detect import problems
 from lmr_author.runtime.environment.lock import environment_record, without_versions
@@ -110,10 +109,10 @@ def vetting(info: TaskInfo, stages: Stages) -> VettingRecord:
     clone, paper, facts = stages.clone, stages.paper, stages.facts
     if not sources_of(facts, "year", str(info.year)):
         facts = {**facts, "year": (Fact(str(info.year), ("the annotator",)), *facts["year"])}
-    gathered = evidence.merged(
-        evidence.from_paper(paper, info.repo_url),
-        evidence.from_facts(facts, datetime.now(UTC).year),
-        evidence.from_clone(clone, tuple(stages.needs.sources)),
+    gathered = merged(
+        from_paper(paper, info.repo_url),
+        from_facts(facts, datetime.now(UTC).year),
+        from_clone(clone, tuple(stages.needs.sources)),
     )
     return VettingRecord(
         status="open",

@@ -14,8 +14,7 @@ import msgspec
 
 from lmr_author.authoring.recording.checkers import fixture_advice
 from lmr_author.authoring.recording.driver import switches
-from lmr_author.authoring.recording.failed import COMMAND, advice_about, last_error
-from lmr_author.authoring.recording.job import RecordJob
+from lmr_author.authoring.recording.job import COMMAND, RecordJob, advice_about, last_error
 from lmr_author.authoring.recording.tolerance import Exactness
 from lmr_author.core import code, files, resources
 from lmr_author.core.errors import Hint, LmrError, Setting

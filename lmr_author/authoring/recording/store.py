@@ -14,9 +14,9 @@ from typing import Any
 
 from lmr_author import __version__
 from lmr_author.authoring.recording.checkers import compact, digests
-from lmr_author.authoring.recording.choose import SelectedCases
 from lmr_author.authoring.recording.job import RecordJob
 from lmr_author.authoring.recording.run import RecordedCall, RecordedRun
+from lmr_author.authoring.recording.selection import SelectedCases
 from lmr_author.core import files, resources
 from lmr_author.core.task import Implementation
 from lmr_author.core.task.recording import (

@@ -8,9 +8,10 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from lmr_author.core.errors import UnsafePathError
+from lmr_author import __version__
+from lmr_author.core.errors import UnsafePathError, UsageError
 from lmr_author.core.task.folder import Task
-from lmr_author.core.task.record import Count, Digest, Record, Text
+from lmr_author.core.task.record import Count, Digest, Record, Text, Time
 
 Moment = Annotated[str, msgspec.Meta(pattern=r"^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z)?$")]
 Commit = Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{40}|[0-9a-f]{64})?$")]
@@ -260,3 +261,38 @@ def load(task: Task) -> Provenance:
         return Provenance.read_if_valid(task.provenance_path) or Provenance()
     except UnsafePathError:  # `validate` names the link
         return Provenance()
+
+
+DRAFTED = "drafted.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DraftOrigin(Record):
+    """The model that wrote a recipe.
+
+    Attributes:
+        format: version of this document.
+        tool: version of lmr-author.
+        model: the model, as Inspect AI names it.
+        date: when it began.
+        parts: what it wrote.
+    """
+
+    format: Literal["lmr-drafted/1"] = "lmr-drafted/1"
+    tool: str = __version__
+    model: Text
+    date: Time
+    parts: tuple[str, ...] = ("target", "instruction", "driver", "environment", "answers", "ledger")
+
+
+def drafted_by(task: Task) -> DraftOrigin | None:
+    return DraftOrigin.read_if_valid(task.drafted_path)
+
+
+def require_other(task: Task, person: str) -> None:
+    """Raise UsageError for a review by the model that drafted the task."""
+    drafted = drafted_by(task)
+    if drafted and person.casefold() == drafted.model.rpartition("/")[2].casefold():
+        raise UsageError(
+            f"{person} drafted this task, and cannot review it", "a person has to: add --reviewer NAME"
+        )

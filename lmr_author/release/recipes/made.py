@@ -12,7 +12,7 @@ from lmr_author import __version__
 from lmr_author.core import files
 from lmr_author.core.repo.git import files_to_commit
 from lmr_author.core.task import Finding, Record, Task
-from lmr_author.core.task.drafted import DRAFTED
+from lmr_author.core.task.provenance import DRAFTED
 from lmr_author.core.task.ledger import LEDGER
 from lmr_author.core.task.record import Digest, Index, Seconds, Text
 from lmr_author.release.recipes.recipe import Folder, files_beside, plain

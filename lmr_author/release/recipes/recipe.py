@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from lmr_author.authoring.new_task.new_task import MOST_PATCH_BYTES, SENTENCE
-from lmr_author.authoring.recording.options import RecordOptions
+from lmr_author.authoring.recording.driver import RecordOptions
 from lmr_author.core import files, foreign, yaml_input
 from lmr_author.core.errors import LmrError
 from lmr_author.core.paper.fetch import arxiv_id, names_a_file

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from lmr_author.authoring.recording.compared import how, in_numbers
+from lmr_author.authoring.recording.checkers import how, in_numbers
 from lmr_author.core.task.challenge import Acceptance
 from lmr_author.core.task.equivalents import EquivalentMutant
 from lmr_author.core.task.evaluation import GateDetail, GateStatus

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from lmr_author.authoring.recording.compared import checker_of
+from lmr_author.authoring.recording.checkers import checker_of
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task.recording import Case, Recording

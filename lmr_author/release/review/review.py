@@ -16,7 +16,7 @@ from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.locks import changes_task
 from lmr_author.core.task import State, Task
 from lmr_author.core.task import evaluation as evaluations
-from lmr_author.core.task.drafted import require_other
+from lmr_author.core.task.provenance import require_other
 from lmr_author.core.task.reviews import (
     Adjudication,
     Decision,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from lmr_author.authoring.recording.compared import in_numbers
+from lmr_author.authoring.recording.checkers import in_numbers
 from lmr_author.core.task.evaluation import MUTANTS_DIE
 from lmr_author.core.task.mutation import MutationScore
 from lmr_author.core.texts import counted
