@@ -19,8 +19,8 @@ from lmr_author.cli.unmask import unmask
 from lmr_author.core.errors import UsageError
 from lmr_author.core.task import CATEGORIES, Evaluation, GateResult, GateStatus
 from lmr_author.core.task.evaluation import GateDetail, UsedSandbox, store
+from lmr_author.core.task.folder import State
 from lmr_author.core.task.mutation import Survivor
-from lmr_author.core.task.state import State
 from lmr_author.proof.evaluation.mutants import Mutant
 from lmr_author.release.review.checklist import HUMAN, human_items
 from tests.keyboard import ESCAPE, typed

@@ -13,7 +13,7 @@ from lmr_author.authoring.new_task.fields import FIELDS, read_fields, set_fields
 from lmr_author.cli.app import main
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Task, evaluation, provenance
-from lmr_author.core.task.state import State
+from lmr_author.core.task.folder import State
 from tests.new_task.making import make
 from tests.papers import make_paper
 

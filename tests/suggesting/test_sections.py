@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lmr_author.authoring.suggesting.paper import TABLES, FunctionWords
-from lmr_author.authoring.suggesting.sections import best_section, likely_category
+from lmr_author.authoring.suggesting.paper import TABLES, FunctionWords, best_section, likely_category
 from lmr_author.core.paper.parts import sections
 from lmr_author.core.task import CATEGORIES
 

@@ -9,29 +9,26 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from itertools import takewhile
 
 from lmr_author.authoring.masking.body import MaskNotes, one_line
 from lmr_author.authoring.suggesting import PaperText
-from lmr_author.authoring.suggesting.paper import FunctionWords
-from lmr_author.authoring.suggesting.sections import best_section
+from lmr_author.authoring.suggesting.paper import FunctionWords, best_section
 from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.paper.parts import sections
 from lmr_author.core.task import Task, TaskInfo
 from lmr_author.proof.checks.instruction import GAP, quotations
 
-_RULE = re.compile(r"\s*(-{3,}|={3,})\s*")
-_TYPE = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
-_ENTRY = re.compile(
-    rf"[-*\s`]*(?P<name>\*{{0,2}}[A-Za-z_]\w*)[`*]*\s*(?P<type>{_TYPE}|\[[^\]]*\])?\s*:(?P<text>.*)"
-)
-_SECTION = re.compile(r"[A-Z][\w ]*:\s*$|:\w+[^:]*:")
+_RULE = re.compile(r"[-=]{3,}")
+_SECTION = re.compile(r"[A-Z][\w ]*:\s*$|\w+ \(.*\):|:\w+[^:]*:")
+"""A line that begins the description of parameters."""
 _NO_PURPOSE = re.compile(
     r"""\W*(todo|fixme|deprecated|_?summary_?\b|>>>|```|copyright\b|licen[sc]ed?\b|authors?:|adapted\ from|copied\ from
     |https?://|see\b|(forward|backward)(\ pass)?\W*$|defines\ the\ computation\ performed|\W*$)""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""Beginnings of sentences that say nothing of what a function is for."""
+"""Beginnings of sentences that do not say what a function is for."""
 _ABBREVIATED = re.compile(r"\b(e\.g|i\.e|cf|vs|etc|resp|al|Eq|Fig|Sec|Tab|approx|w\.r\.t|[A-Z])\.$")
 
 
@@ -83,19 +80,9 @@ def _without_solution(text: str, node: code.DefinitionNode) -> str:
 
 def stated_purpose(paragraph: str) -> str:
     """Return what the first paragraph of a docstring says a function is for; "" when it says nothing."""
-    lines = []
-    for line in paragraph.splitlines():
-        entry = _ENTRY.match(line)
-        if (entry and entry["type"]) or _SECTION.match(line):
-            break  # a parameter without a title above it, or a section
-        if not _RULE.fullmatch(line):
-            lines.append(line)
-    telling = []
-    for sentence in _sentences(one_line(" ".join(lines))):
-        if _NO_PURPOSE.match(sentence):
-            break
-        telling.append(sentence)
-    return " ".join(telling)
+    lines = takewhile(lambda line: not _SECTION.match(line), paragraph.splitlines())
+    sentences = _sentences(one_line(_RULE.sub("", " ".join(lines))))
+    return " ".join(takewhile(lambda sentence: not _NO_PURPOSE.match(sentence), sentences))
 
 
 def _sentences(text: str) -> list[str]:

@@ -16,7 +16,7 @@ from lmr_author.authoring.masking.instruction import drafted, words_of
 from lmr_author.authoring.masking.leftovers import OpenLeak
 from lmr_author.authoring.masking.locate import Chosen, Selection, means, select
 from lmr_author.authoring.masking.look_alikes import LookAlike
-from lmr_author.authoring.suggesting import sections
+from lmr_author.authoring.suggesting.paper import likely_category as category_of
 from lmr_author.core import code, files
 from lmr_author.core.errors import Hint, LmrError, Setting, UsageError
 from lmr_author.core.locks import changes_task
@@ -201,7 +201,7 @@ def propose_context(selection: Selection) -> dict[str, tuple[Proposal, ...]]:
 
 
 def likely_category(chosen: Chosen) -> str:
-    return sections.likely_category(words_of(chosen.definition))
+    return category_of(words_of(chosen.definition))
 
 
 def _proposals(selection: Selection, chosen: Chosen) -> tuple[Proposal, ...]:

@@ -8,9 +8,17 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from lmr_author.authoring.new_task import records
-from lmr_author.authoring.new_task.draft import RESERVED, Draft, Wizard, default_name, require_valid
-from lmr_author.authoring.new_task.records import Stages, notes_on
+from lmr_author.authoring.new_task.draft import (
+    RESERVED,
+    Draft,
+    Stages,
+    Wizard,
+    default_name,
+    notes_on,
+    provenance_of,
+    require_valid,
+    vetting_of,
+)
 from lmr_author.authoring.vetting.facts import Facts, best, gather_facts
 from lmr_author.authoring.vetting.vet import read_accepted_vetting
 from lmr_author.core import files, foreign, paper, repo
@@ -276,8 +284,8 @@ def _write(task: Task, info: TaskInfo, draft: Draft, stages: Stages, vetted: Vet
     files.write_text(task.lock, stages.lock.text)
     now = datetime.now(UTC)
     digest = files.sha256_file(task.paper_json(info))
-    records.provenance(info, draft, stages, digest, now).write(task.provenance_path)
-    (vetted or records.vetting(info, stages)).write(task.vetting_path)
+    provenance_of(info, draft, stages, digest, now).write(task.provenance_path)
+    (vetted or vetting_of(info, stages)).write(task.vetting_path)
     files.write_json(task.info_path, info.to_json())
 
 

@@ -1,4 +1,4 @@
-"""One recording to be made: the masked function, its options, what drives it, and a golden tree to run in."""
+"""One recording to be made: the function, its options, its driver, a golden tree; what to do if the command fails."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from lmr_author.core import code
 from lmr_author.core.errors import Hint, LmrError, Setting, TargetError
 from lmr_author.core.task import TORCH_FAMILY, UNIT_TEST, Implementation, Target, Task, TaskInfo
 from lmr_author.core.task.recording import load
-from lmr_author.runtime.environment.packages import distribution
 from lmr_author.runtime.replay import staging
 from lmr_author.runtime.sandbox.base import ExecResult
 
@@ -69,9 +68,6 @@ def _folder_of(tree: Path, name: str) -> str | None:
         # A package inside another (fast/numba/) is not imported by its own name alone.
         inner = path.is_dir() and (path.parent / "__init__.py").is_file()
         folder = path.parent.relative_to(tree)
-        # A folder of tests is called as what it tests: tests/ops/triton/ is no triton.
-        if {"test", "tests"}.intersection(folder.parts) and (path.is_dir() or distribution(name)):
-            continue
         if not inner and folder.parts[:1] != (UNIT_TEST,):
             folders.append(folder)
     return min(folders, key=lambda folder: (len(folder.parts), folder)).as_posix() if folders else None

@@ -8,6 +8,7 @@ from lmr_author.core.task.folder import (
     INFO,
     NOT_SHIPPED,
     UNIT_TEST,
+    State,
     Task,
     by_name,
     golden_name,
@@ -24,4 +25,3 @@ from lmr_author.core.task.info import (
     require_category,
 )
 from lmr_author.core.task.record import Record
-from lmr_author.core.task.state import State

@@ -16,10 +16,9 @@ import msgspec
 
 from lmr_author.core import files
 from lmr_author.core.task import equivalents
-from lmr_author.core.task.folder import Task
+from lmr_author.core.task.folder import State, Task
 from lmr_author.core.task.mutation import LIMITS, Judgement, MutantTally, MutationScore, Survivor
 from lmr_author.core.task.record import Count, Digest, Index, Record, Seconds, Text, Time
-from lmr_author.core.task.state import State
 from lmr_author.core.texts import listed, whole_percent
 
 

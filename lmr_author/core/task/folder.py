@@ -1,4 +1,4 @@
-"""The task folder: the only module that knows where things are in it.
+"""The task folder, the only module that knows where things are in it, and the states of a task.
 
 <id>-<name>/
 ├── info.json  Dockerfile  requirements.lock  .dockerignore
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import shlex
 import shutil
@@ -298,3 +299,77 @@ def _folder_of_tasks(folder: Path) -> Path | None:
 def _leading_number(name: str) -> float:
     number = name.partition("-")[0]
     return int(number) if number.isdecimal() else float("inf")
+
+
+_NOT_RUN = frozenset(
+    {
+        "instance_id",
+        "paper_name",
+        "paper_url",
+        "year",
+        "repo_url",
+        "repo_commit",
+        "repo_patch",
+        "license",
+        "paper_license",
+        "implementations",
+    }
+)
+"""Keys of ``info.json`` that no run depends on; one that is not known might."""
+_NOT_RUN_OF_ONE = frozenset({"instruction", "category", "retrieval_context", "retrieval_content"})
+"""Those of an implementation."""
+
+
+@dataclass(frozen=True)
+class State:
+    """A task as it is at one time.
+
+    Attributes:
+        content: digest of every file that makes the task what it is.
+        running: digest of those that running depends on.
+        reviewed: what a sign-off holds for: the content, the mutants that are accepted as equivalent, and the ledger;
+            "" of an evaluation, which says nothing about it.
+    """
+
+    content: str
+    running: str
+    reviewed: str = ""
+
+    @classmethod
+    def of(cls, task: Task) -> State:
+        """Return the task's state now; reads every file once."""
+        content, running = hashlib.sha256(), hashlib.sha256()
+        for name, digest in task.content():
+            content.update(name + b"\0" + digest.encode() + b"\n")
+            if name == INFO.encode():
+                digest = files.sha256_bytes(_run_of_info(task))
+            running.update(name + b"\0" + digest.encode() + b"\n")
+        of_content = content.hexdigest()
+        return cls(of_content, running.hexdigest(), reviewed_digest(task, of_content))
+
+
+def reviewed_digest(task: Task, content: str = "") -> str:
+    """Return the SHA-256 of what a sign-off holds for; ``content`` is the digest of the content, where known."""
+    content = content or task.content_digest()
+    for path in (task.equivalent_mutants_path, task.ledger_path):
+        if path.is_file():
+            content = files.sha256_bytes(f"{content}\0{files.sha256_file(path)}".encode())
+    return content
+
+
+def _run_of_info(task: Task) -> bytes:
+    """``info.json`` without what no run depends on; as it stands where it is none."""
+    try:
+        data = task.load_raw()
+    except (LmrError, RecursionError):
+        return task.info_path.read_bytes()
+    run = {key: value for key, value in data.items() if key not in _NOT_RUN}
+    each = data.get("implementations")
+    run["implementations"] = [_run_of_one(entry) for entry in each] if isinstance(each, list) else each
+    return json.dumps(run, sort_keys=True).encode()
+
+
+def _run_of_one(entry: Any) -> Any:
+    if not isinstance(entry, dict):
+        return entry
+    return {key: value for key, value in entry.items() if key not in _NOT_RUN_OF_ONE}

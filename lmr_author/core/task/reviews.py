@@ -1,4 +1,4 @@
-"""People's judgements of a task: reviews, interrupted reviews, decisions about disputes, grades of candidates."""
+"""People's judgements: reviews, drafts of them, decisions about disputes, grades of candidates, vetting of papers."""
 
 from __future__ import annotations
 

@@ -11,12 +11,11 @@ import msgspec
 from lmr_author.core.task.accepted import AcceptedFindings, Finding
 from lmr_author.core.task.challenge import Challenge
 from lmr_author.core.task.difficulty import Difficulty
-from lmr_author.core.task.environment import BuiltEnvironment
 from lmr_author.core.task.equivalents import EquivalentMutants
 from lmr_author.core.task.evaluation import Evaluation
 from lmr_author.core.task.info import AlsoMaskedList
 from lmr_author.core.task.ledger import Ledger
-from lmr_author.core.task.provenance import DraftOrigin, Provenance
+from lmr_author.core.task.provenance import BuiltEnvironment, DraftOrigin, Provenance
 from lmr_author.core.task.record import Record
 from lmr_author.core.task.recording import Recording
 from lmr_author.core.task.reviews import Adjudication, Grades, Review, VettingRecord

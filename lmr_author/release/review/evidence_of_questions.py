@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from lmr_author.authoring.suggesting.sections import best_section, contradicting_category, likely_category
+from lmr_author.authoring.suggesting.paper import best_section, contradicting_category, likely_category
 from lmr_author.core.paper.parts import sections
 from lmr_author.core.task import Finding, Severity, Task
 from lmr_author.core.task.difficulty import Extreme

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from lmr_author.core import files
 from lmr_author.core.task import Task, evaluation, provenance
-from lmr_author.core.task.environment import BuiltEnvironment
+from lmr_author.core.task.provenance import BuiltEnvironment
 from lmr_author.runtime.environment import lock_file
 from lmr_author.runtime.environment.base_images import base_of, known_image
 from lmr_author.runtime.environment.where import DOCKER
