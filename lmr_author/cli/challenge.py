@@ -197,7 +197,7 @@ def _show_target(folder: Task, target: ChallengedTarget, answers: Sequence[Chall
 
 
 def _show_answer(answer: Challenger, versions: Mapping[str, str]) -> None:
-    from lmr_author.runtime.environment.versions import in_words
+    from lmr_author.runtime.environment.where import in_words
 
     text = f"{answer.kind:<10}  {answer.name}: {answer.in_words}"
     if answer.settled:

@@ -131,7 +131,7 @@ def _judge(
     tasks: Sequence[Task], predictions: Path, options: CandidateOptions, *, keep: bool, as_json: bool
 ) -> int:
     """Judge models' answers; the exit code is 0 when each has a verdict, whatever it is."""
-    from lmr_author.proof.evaluation.candidates import keeping
+    from lmr_author.proof.evaluation.candidates import results
     from lmr_author.proof.evaluation.candidates.run import score
 
     counts = Counter[str]()
@@ -151,7 +151,7 @@ def _judge(
         # A task that is changed meanwhile is not the one that was judged.
         contents = {task.name: task.content_digest() for task in tasks if keep}
         scored = score(tasks, predictions, options, progress, count)
-        kept = keeping.keep(tasks, scored.results, predictions, contents) if keep else 0
+        kept = results.keep(tasks, scored.results, predictions, contents) if keep else 0
     if as_json:
         ui.print_json(
             {

@@ -104,12 +104,12 @@ def _then(tasks: Sequence[Task], paths: Sequence[Path]) -> None:
 
 def _print(report: Report, output: ReportFormat) -> None:
     from lmr_author.cli.findings import print_findings
-    from lmr_author.proof.validation import formats
+    from lmr_author.proof.validation.report import github
 
     if output is ReportFormat.json:
         ui.print_json(report.to_json())
     elif output is ReportFormat.text:
         print_findings(report)
     else:
-        for line in formats.github(report, Path.cwd()):
+        for line in github(report, Path.cwd()):
             print(line)

@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 
 def once(make: Callable[Concatenate[TaskContents, P], T]) -> Callable[Concatenate[TaskContents, P], T]:
-    """Make a function compute its result once for each task, and each path, name or object that it is called with."""
+    """Cache a function's result by task and arguments."""
 
     @functools.wraps(make)
     def remembered(task: TaskContents, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -60,10 +60,7 @@ class FileEntry(NamedTuple):
         relative: path in the task folder, with ``/``; undecodable bytes as surrogates.
         kind: ``"file"``, ``"folder"``, ``"link"`` or ``"special"`` (FIFO, socket, device); ``"closed"``, beside
             its ``"folder"``, for a folder that cannot be listed.
-        size: in bytes; 0 for anything but a file.
-        name: last part of the path.
         folder: the folder it is in; "" for the task folder itself.
-        suffix: file ending with its dot, lower case; "" when there is none.
     """
 
     relative: str
@@ -103,7 +100,7 @@ def listing(root: str) -> Iterator[FileEntry]:
 
 
 def readable(name: str) -> str:
-    r"""Return a file name in characters that JSON and terminals take: bytes that are not UTF-8 as ``\xNN``."""
+    r"""Return a printable file name: bytes that are not UTF-8 become ``\xNN``."""
     if name.isascii():
         return name
     # info.json can hold surrogates that are no byte of a file name, which no file system takes.
@@ -112,7 +109,6 @@ def readable(name: str) -> str:
 
 
 def read_json(data: bytes | None) -> Any:
-    """Return parsed JSON; None when it is something else."""
     try:
         return json_data(data or b"")
     except NotParsed:
@@ -150,7 +146,6 @@ class TaskContents:
 
     @cached_property
     def entries(self) -> tuple[FileEntry, ...]:
-        """Return everything in the task folder, sorted by folder and name, links not followed."""
         return tuple(listing(self.root))
 
     @cached_property
@@ -161,7 +156,6 @@ class TaskContents:
         return [entry for entry in self.entries if entry.name == name]
 
     def kind(self, path: str) -> str:
-        """Return the ``FileEntry.kind`` of a path of the task folder; "" when nothing lies there."""
         entry = self.by_path.get(path)
         return entry.kind if entry else ""
 
@@ -173,7 +167,6 @@ class TaskContents:
 
     @cached_property
     def repository_entries(self) -> tuple[FileEntry, ...]:
-        """Return everything in the repository folder; nothing when there is none."""
         return self.below(self.relative_raw(self.repository)) if self.repository else ()
 
     @cached_property
@@ -195,12 +188,11 @@ class TaskContents:
             return False
 
     def is_inside(self, path: str | Path) -> bool:
-        """Return True for a path that does not lead out of the task, links followed; nothing need be there."""
+        """Return True if a path stays inside the task once links are followed; it need not exist."""
         real = os.path.realpath(path)
         return real == self.root or real.startswith(f"{self.root}{os.sep}")
 
     def in_repository(self, entry: FileEntry) -> str:
-        """Return an entry's path relative to the repository; "" when it is not in it."""
         start = self._repository_start
         return entry.relative[len(start) :] if start and entry.relative.startswith(start) else ""
 
@@ -209,7 +201,6 @@ class TaskContents:
         return f"{self.relative_raw(self.repository)}/" if self.repository else ""
 
     def in_repository_path(self, path: Path | None) -> str:
-        """Return a path relative to the repository, with ``/``; "" when it is not in it."""
         start, text = f"{self.repository}/", str(path)
         return text[len(start) :] if self.repository and path and text.startswith(start) else ""
 
@@ -227,7 +218,6 @@ class TaskContents:
 
     @cached_property
     def raw(self) -> dict[str, Any] | None:
-        """Return ``info.json`` as written, or None when it is absent or not a JSON object."""
         value = read_json(self.read_bytes(self.task.root / INFO))
         if not isinstance(value, dict):
             return None
@@ -239,7 +229,6 @@ class TaskContents:
 
     @cached_property
     def info(self) -> TaskInfo:
-        """Return ``info.json`` as :class:`Task` reads it; empty when there is none."""
         return TaskInfo.from_json(self.raw or {})
 
     @property
@@ -261,7 +250,6 @@ class TaskContents:
         return f"/implementations/{position}" + (f"/{key}" if key else "")
 
     def written(self, implementation: Implementation, key: str) -> str:
-        """Return a text of an implementation as ``info.json`` spells it; "" for none."""
         value = self._entry(implementation)[1].get(key)
         return value if isinstance(value, str) else ""
 
@@ -273,7 +261,7 @@ class TaskContents:
 
     @cached_property
     def repository(self) -> Path | None:
-        """Return the repository folder, or the only one that can be meant; None where there is none with a file."""
+        """Return the repository folder, or the only possible one; None if it has no files."""
         path = self.named_repository
         if path is None and not self.kind(self.info.repo_folder_name.strip("/")):
             code = (entry.relative for entry in self.entries if entry.suffix == ".py" and entry.folder)
@@ -284,7 +272,6 @@ class TaskContents:
 
     @cached_property
     def named_repository(self) -> Path | None:
-        """Return the folder that info.json names, empty or not; None where there is none in the task."""
         try:
             path = self.task.repository(self.info)
             return path if path.is_dir() and path != self.task.root else None
@@ -292,7 +279,6 @@ class TaskContents:
             return None
 
     def inside(self, root: Path | None, relative: str) -> Path | None:
-        """Return a path below a folder if it stays there, else None; the file need not exist."""
         if root is None or not relative:
             return None
         try:
@@ -307,7 +293,7 @@ class TaskContents:
 
     @once
     def is_support(self, path: Path) -> bool:
-        """Return True for the support file as lmr-author writes it: it is trusted by its digest, and not parsed."""
+        """Return True for the support file that lmr-author writes: it is trusted by its digest, and not parsed."""
         data = self.read_bytes(path) if path.name == SUPPORT else None
         return data is not None and resources.is_known_support(files.sha256_bytes(data))
 
@@ -316,7 +302,6 @@ class TaskContents:
         return foreign.read_regular(f"{self.root}/{entry.relative}", limit)
 
     def head(self, path: Path, size: int) -> bytes:
-        """Return the first bytes of a file, however large it is; nothing when it cannot be read."""
         try:
             with path.open("rb") if self.is_file(path) else open(os.devnull, "rb") as file:
                 return file.read(size)
@@ -324,17 +309,14 @@ class TaskContents:
             return b""
 
     def text(self, path: Path | None) -> str | None:
-        """Return a file as text, with what is not UTF-8 replaced."""
         data = self.read_bytes(path)
         return None if data is None else data.decode("utf-8-sig", "replace")
 
     def relative_raw(self, path: Path) -> str:
-        """Return a path relative to the task folder, with ``/``, as the file system has it."""
         text = path.as_posix()
         if text.startswith(self._start):
             return text[len(self._start) :]
         return "." if path == self.task.root else path.name
 
     def relative(self, path: Path) -> str:
-        """Return a path as findings name it: relative to the task, in characters that can be printed."""
         return readable(self.relative_raw(path))

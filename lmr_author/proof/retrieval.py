@@ -33,28 +33,21 @@ class Use:
     Attributes:
         text: as written.
         line: in the file.
-        is_in_body: not in the signature.
         imported: its meaning, as in ``torch.nn.functional.relu``; "" for what is not imported.
-        is_outer: the file, or a function around this one, binds it.
         is_unknown: nothing in the file binds it, and it is no builtin.
     """
 
     text: str
     line: int
-    is_in_body: bool
     imported: str
-    is_outer: bool
     is_unknown: bool
 
 
 def uses(module: code.Module, definition: code.Definition) -> list[Use]:
-    """Return the names in a function's signature and body; decorators are no part of what has to be implemented."""
+    """Return the names in a function's signature and body; decorators need not be implemented."""
     function = definition.function
-    signature: list[ast.AST] = [function.args]
-    if function.returns is not None:
-        signature.append(function.returns)
-    inside = [node for part in (function.args, *function.body) for node in ast.walk(part)]
-    own = code.bindings(inside)
+    parts: list[ast.AST] = [function.args, *function.body]
+    own = code.bindings(node for part in parts for node in ast.walk(part))
     if not definition.class_name:
         own.setdefault(definition.name, [function])  # a function that calls itself needs nobody else
     around = code.bindings(own_nodes(module.tree))
@@ -62,21 +55,17 @@ def uses(module: code.Module, definition: code.Definition) -> list[Use]:
         if outer.kind == "function" and definition.qualname.startswith(f"{outer.qualname}."):
             around |= code.bindings([*ast.walk(outer.function.args), *own_nodes(outer.function)])
     result = []
-    for parts, is_in_body in ((signature, False), (function.body, True)):
-        for node in _dotted_names(parts):
-            text = ast.unparse(node)
-            root, _, rest = text.partition(".")
-            bound = own.get(root) or around.get(root) or []
-            origin = _origin(bound, root)
-            imported = f"{origin}.{rest}" if origin and rest else origin
-            is_outer = bool(bound) and root not in own and not imported
-            is_unknown = not bound and not hasattr(builtins, root)
-            result.append(Use(text, node.lineno, is_in_body, imported, is_outer, is_unknown))
+    for node in _dotted_names([*parts, *filter(None, [function.returns])]):
+        text = ast.unparse(node)
+        root, _, rest = text.partition(".")
+        bound = own.get(root) or around.get(root) or []
+        origin = _origin(bound, root)
+        imported = f"{origin}.{rest}" if origin and rest else origin
+        result.append(Use(text, node.lineno, imported, not bound and not hasattr(builtins, root)))
     return result
 
 
 def _dotted_names(nodes: Iterable[ast.AST]) -> list[ast.Name | ast.Attribute]:
-    """Return names as long as they are written, ``a.b.c`` and not ``a`` too, in their order."""
     names: list[ast.Name | ast.Attribute] = []
     waiting = list(nodes)
     while waiting:
@@ -89,7 +78,6 @@ def _dotted_names(nodes: Iterable[ast.AST]) -> list[ast.Name | ast.Attribute]:
 
 
 def _is_dotted(node: ast.AST) -> bool:
-    """Tell ``a.b.c`` from ``a().b``."""
     while isinstance(node, ast.Attribute):
         node = node.value
     return isinstance(node, ast.Name)
@@ -106,7 +94,6 @@ def own_nodes(scope: ast.Module | code.FunctionNode) -> Iterator[ast.AST]:
 
 
 def _origin(bound: Iterable[ast.AST], name: str) -> str:
-    """Return the dotted name that an import binds to a name; "" where none does."""
     for node in bound:
         if isinstance(node, ast.ImportFrom):
             module = "." * node.level + (node.module or "")
@@ -124,16 +111,12 @@ def _origin(bound: Iterable[ast.AST], name: str) -> str:
 
 @dataclass(frozen=True)
 class Proposal:
-    """A file for ``retrieval_context``, relative to the repository, and why."""
-
     path: str
     reasons: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class _Definition:
-    """A definition of the repository: its file, and its name ("" for the module)."""
-
     path: str
     name: str = ""
 
@@ -144,7 +127,6 @@ def propose(
     """Return the repository's files that define what a function uses, those with most reasons first.
 
     Args:
-        repository: the task's repository.
         module, definition: the function, not masked; its own file and ``unit_test/`` are never proposed.
         goal_file: its path in the repository, where the module is a golden.
     """
@@ -175,7 +157,6 @@ def propose(
 
 
 def _of_class(module: code.Module, definition: code.Definition) -> tuple[list[str], dict[str, str]]:
-    """Return the bases of a method's class as written, and the call that is assigned to each ``self.attribute``."""
     owner = module.owner(definition)
     if owner is None or not isinstance(owner.node, ast.ClassDef):
         return [], {}
@@ -188,15 +169,12 @@ def _of_class(module: code.Module, definition: code.Definition) -> tuple[list[st
 
 
 class _Repository:
-    """A repository as imports see it."""
-
     def __init__(self, root: Path) -> None:
         self._root = root.resolve()
         self._bindings = cache(self._read_bindings)
         self._is_file = cache(self._has_file)
 
     def imported(self, dotted: str, path: str, depth: int = MAX_DEPTH) -> _Definition | None:
-        """Return the definition that an import of ``a.b.c``, or of ``.b.c``, in a file means."""
         level = len(dotted) - len(dotted.lstrip("."))
         parts = dotted[level:].split(".")
         for count in range(len(parts), -1, -1):
@@ -207,7 +185,6 @@ class _Repository:
         return None
 
     def named(self, dotted: str, path: str, depth: int = MAX_DEPTH) -> _Definition | None:
-        """Return the definition that a name written in a file means, through imports and re-exports."""
         if depth <= 0:
             return None
         root, _, rest = dotted.partition(".")
@@ -224,7 +201,6 @@ class _Repository:
         return None
 
     def _module(self, parts: list[str], level: int, path: str) -> str | None:
-        """Return the file of a module that a file imports; None for one that is not the repository's."""
         above = list(PurePosixPath(path).parents)
         if level:
             return self._file(above[level - 1].joinpath(*parts)) if level <= len(above) else None
@@ -248,7 +224,6 @@ class _Repository:
         return file.is_file() and file.resolve() == file and file.stat().st_size <= MAX_BYTES
 
     def _read_bindings(self, path: str) -> dict[str, list[ast.AST]]:
-        """Return the nodes that bind each name of a file, those under ``if`` too."""
         try:
             return code.bindings(own_nodes(code.parse((self._root / path).read_bytes())))
         except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):

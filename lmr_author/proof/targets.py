@@ -39,7 +39,7 @@ def leaves(contents: TaskContents, root: Path | None, path: str) -> bool:
 
 @once
 def goal_path(contents: TaskContents, implementation: Implementation) -> Path | None:
-    """Return the goal file, which is not the unit test; else the only file of its name, or of the golden's."""
+    """Return the goal file (never the unit test), else the only file with its name or the golden's."""
     named, test = implementation.goal_file, implementation.unit_test_file
     found = _file(contents, contents.repository, named)
     if found is not None and named != test:
@@ -52,7 +52,7 @@ def goal_path(contents: TaskContents, implementation: Implementation) -> Path | 
 
 @once
 def golden_path(contents: TaskContents, implementation: Implementation) -> Path | None:
-    """Return the golden; else the only one of its name, or of the goal's."""
+    """Return the golden, else the only one with its name or the goal's."""
     named = implementation.golden_file
     found = _file(contents, contents.task.root, named) or _file(contents, contents.repository, named)
     if found is not None:
@@ -64,7 +64,7 @@ def golden_path(contents: TaskContents, implementation: Implementation) -> Path 
 
 @once
 def unit_test_path(contents: TaskContents, implementation: Implementation) -> Path | None:
-    """Return the unit test; else the one of its number, or the only one."""
+    """Return the unit test, else the one with its number, or the only one."""
     found = _file(contents, contents.repository, implementation.unit_test_file)
     tests = [path for path in _code(contents) if _TEST_NAME.fullmatch(path.name)]
     own = (path for path in tests if path.name == f"unit_test_{implementation.index}.py")
@@ -78,7 +78,6 @@ def original_name(name: str) -> str:
 
 
 def _file(contents: TaskContents, root: Path | None, named: str) -> Path | None:
-    """Return a file of a folder, also where its path begins with the folder's own name."""
     for relative in (named, named.removeprefix(f"{root.name}/") if root else named):
         path = contents.inside(root, relative)
         if path is not None and contents.is_file(path):
@@ -139,7 +138,6 @@ def statements(node: FunctionNode | ast.ClassDef) -> list[ast.stmt]:
 
 
 def is_text(node: ast.stmt) -> bool:
-    """Return True for a bare string: a docstring, or a comment written as one."""
     match node:
         case ast.Expr(value=ast.Constant(value=str())):
             return True
@@ -165,7 +163,6 @@ def parts(nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def function_of(definition: Definition | None) -> FunctionNode | None:
-    """Return the node of a definition that is a function; None for a class, and for none."""
     match definition:
         case Definition(node=ast.FunctionDef() | ast.AsyncFunctionDef() as node):
             return node
@@ -174,15 +171,12 @@ def function_of(definition: Definition | None) -> FunctionNode | None:
 
 @dataclass(frozen=True)
 class TargetPair:
-    """A masked function: its definition in the golden and in the goal file; either may be missing."""
-
     qualname: str
     golden: Definition | None
     goal: Definition | None
 
     @property
     def differs(self) -> bool:
-        """Return True when the code differs, docstrings left out."""
         if self.golden is None or self.goal is None:
             return True
         golden, goal = self.golden.node, self.goal.node
@@ -210,7 +204,6 @@ class Pair:
 
     @property
     def complete(self) -> list[tuple[FunctionNode, FunctionNode, TargetPair]]:
-        """Return (golden node, goal node, pair) of each target that both files define as a function."""
         both = []
         for target in self.targets:
             golden, goal = function_of(target.golden), function_of(target.goal)
@@ -272,7 +265,6 @@ def _qualnames(files: Pair, name: str, implementation: Implementation) -> list[s
 
 
 def _expand(files: Pair, qualname: str, nth: int | None) -> list[TargetPair]:
-    """Return the function of a name; for a class its methods."""
     target = files.definitions(qualname, nth)
     if not any(definition and definition.kind == "class" for definition in (target.golden, target.goal)):
         return [target]

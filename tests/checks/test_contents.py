@@ -11,7 +11,7 @@ import pytest
 from lmr_author.core import resources
 from lmr_author.core.code import Module
 from lmr_author.core.task import Task
-from lmr_author.proof.checks.unit_test_code import read_test
+from lmr_author.proof.checks.unit_tests import read_test
 from lmr_author.proof.contents import TaskContents
 from lmr_author.proof.validation.run import validate
 from tests import example

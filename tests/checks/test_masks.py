@@ -146,15 +146,6 @@ def test_exactly_what_is_expected_is_found(name: str, tmp_path: Path) -> None:
     assert sorted(one.code for one in findings) == expected, [f"{one.code} {one.message}" for one in findings]
 
 
-def test_a_class_without_a_class_name_is_ambiguous(tmp_path: Path) -> None:
-    task = write(tmp_path, MASKED, class_name="")
-
-    findings = validate([task]).findings
-
-    assert [one.code for one in findings] == ["LMR007"]
-    assert "Encoder" in findings[0].message and "ContrastiveLoss" in findings[0].message
-
-
 def test_a_class_as_target_is_named_and_its_masked_method_still_checked(tmp_path: Path) -> None:
     task = write(tmp_path, body("return losses"), goal_function="ContrastiveLoss", class_name="")
 

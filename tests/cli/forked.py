@@ -23,13 +23,11 @@ from lmr_author.proof.evaluation import exploring
 
 PACKAGES = (
     "typer._adapters", "rich.console", "bibtexparser", "docker", "git", "jinja2", "jsonschema", "libcst",
-    "snowballstemmer",
+    "inspect_ai", "openai", "snowballstemmer",
 )  # fmt: skip
 """What most verbs import when they are used."""
-NOT_LOADED = (
-    "lmr_author.__main__", "lmr_author.runtime.probe", "lmr_author.release.models", "lmr_author.release.drafting.",
-)  # fmt: skip
-"""What is run, or copied, or imports Inspect AI."""
+NOT_LOADED = ("lmr_author.__main__", "lmr_author.runtime.probe", "lmr_author.release.models")
+"""What is run, or copied, or registers tasks."""
 
 
 @cache
@@ -108,7 +106,7 @@ def _as_command(
         _forget_to_read_all()
     if caller.memory:
         resource.setrlimit(resource.RLIMIT_AS, (caller.memory, caller.memory))
-    if arguments[:1] in (["record"], ["evaluate"]):
+    if arguments[:1] in (["record"], ["evaluate"], ["make"], ["draft"]):
         # Hundreds of generated calls take longer than all the rest; the demo, a process of its own, has them.
         explored.MOST = exploring.MOST = 0
     sys.argv = ["lmr-author", *arguments]

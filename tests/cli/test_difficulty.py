@@ -10,7 +10,7 @@ import pytest
 from lmr_author.core import files
 from lmr_author.core.task import Task, difficulty
 from lmr_author.core.task.difficulty import MOST_NAME, Difficulty, Extreme, ModelAnswers, short_name
-from lmr_author.proof.evaluation.candidates.keeping import keep
+from lmr_author.proof.evaluation.candidates.results import keep
 from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.release.review.evidence_of_questions import evidence_of
 from tests import example

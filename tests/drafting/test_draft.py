@@ -18,7 +18,7 @@ import yaml
 
 from lmr_author.cli.app import main
 from lmr_author.core.task import Task
-from tests.cli.program import ENVIRONMENT, PROGRAM
+from tests.cli.program import ENVIRONMENT, PROGRAM, lmr_forked
 from tests.drafting.chat_server import Reply, served
 from tests.gitrepos import git, make_repository
 from tests.papers import ABSTRACT, make_paper
@@ -111,32 +111,22 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
+WORDS = ("draft", "paper.pdf", "--repo", URL, "--clone", f"{URL}=clone", "--model", "openai-api/scripted/one")
+PLAIN = ("--python", os.path.realpath(sys.executable))
+
+
 @contextmanager
-def drafting(place: Path, model: Model, *options: str) -> Iterator[subprocess.Popen[str]]:
-    words = [
-        "draft",
-        "paper.pdf",
-        "--repo",
-        URL,
-        "--clone",
-        f"{URL}=clone",
-        "--model",
-        "openai-api/scripted/one",
-    ]
-    plain = ["--python", os.path.realpath(sys.executable)]
+def scripted(model: Model) -> Iterator[dict[str, str]]:
+    """Serve a model; yield the variables by which it is found."""
     with served(model) as address:
-        environment = {**ENVIRONMENT, "SCRIPTED_API_KEY": "none", "SCRIPTED_BASE_URL": address}
-        yield subprocess.Popen(
-            [*PROGRAM, *words, *plain, *options], cwd=place, env=environment, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
-        )  # fmt: skip
+        yield {"SCRIPTED_API_KEY": "none", "SCRIPTED_BASE_URL": address}
 
 
 def draft(place: Path, model: Model, *options: str, code: int) -> str:
-    with drafting(place, model, *options) as process:
-        out, err = process.communicate()
-    assert process.returncode == code, out + err
-    return " ".join(out.split())
+    with scripted(model) as variables:
+        done = lmr_forked(*WORDS, *PLAIN, *options, cwd=place, env=variables)
+    assert done.code == code, done.out + done.err
+    return " ".join(done.out.split())
 
 
 def calls(*each: tuple[str, Any]) -> Reply:
@@ -255,13 +245,17 @@ def test_a_killed_draft_goes_on_and_asks_nothing_twice(place: Path) -> None:
         return {"text": "too late"}
 
     looked = calls(("read_file", {"path": "steps/core.py"}))
-    with drafting(place, (before := Model(looked, slow))) as process:
+    before = Model(looked, slow)
+    with scripted(before) as variables:
+        process = subprocess.Popen(
+            [*PROGRAM, *WORDS, *PLAIN], cwd=place, env={**ENVIRONMENT, **variables}, start_new_session=True
+        )
         while len(before.requests) < 2:
             time.sleep(0.1)
         os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-    after = Model(lambda: calls(*everything(place)))
-    assert "the task is sound" in draft(place, after, code=0)
+        process.wait()
+    after = Model(calls(("give_up", {"reason": "enough"})))
+    assert "gave up: enough" in draft(place, after, code=1)
     assert "def clamp" in after.told(0)
     assert len(after.requests) == 1
 
@@ -269,23 +263,11 @@ def test_a_killed_draft_goes_on_and_asks_nothing_twice(place: Path) -> None:
 def test_several_papers_are_drafted_each_on_its_own(place: Path) -> None:
     (place / "list.txt").write_text(f"# two\npaper.pdf {URL}\nnone.pdf https://example.org/other\n")
     model = Model(calls(("give_up", {"reason": "enough"})))
-    with served(model) as address:
-        environment = {**ENVIRONMENT, "SCRIPTED_API_KEY": "none", "SCRIPTED_BASE_URL": address}
-        words = [
-            "draft",
-            "--list",
-            "list.txt",
-            "--clone",
-            f"{URL}=clone",
-            "--model",
-            "openai-api/scripted/one",
-        ]
-        plain = ["--python", os.path.realpath(sys.executable), "--format", "json"]
-        done = subprocess.run(
-            [*PROGRAM, *words, *plain], cwd=place, env=environment, text=True, capture_output=True
-        )
-    assert done.returncode == 1, done.stderr
-    first, second = json.loads(done.stdout)["drafts"]
+    words = ("draft", "--list", "list.txt", *WORDS[4:], *PLAIN, "--format", "json")
+    with scripted(model) as variables:
+        done = lmr_forked(*words, cwd=place, env=variables)
+    assert done.code == 1, done.err
+    first, second = done.json()["drafts"]
     assert first["draft"]["ending"] == "gave-up" and first["recipe"] == "recipes/.drafts/steps/recipe"
     assert second["draft"] is None and "none.pdf" in second["problem"] and second["hint"]
 
@@ -298,10 +280,9 @@ def test_a_model_without_a_key_or_a_repository_without_an_address_is_named(tmp_p
         ("nonsense/one", URL, "nonsense"),
         ("mockllm/model", "./clone", "--clone URL=./clone"),
     ):
-        words = [*PROGRAM, "draft", "paper.pdf", "--repo", repo, "--model", model]
-        done = subprocess.run(words, cwd=tmp_path, env=ENVIRONMENT, text=True, capture_output=True)
-        assert done.returncode in (1, 3) and said in " ".join((done.stdout + done.stderr).split())
-        assert "[bold]" not in done.stderr and not (tmp_path / "recipes").exists()
+        done = lmr_forked("draft", "paper.pdf", "--repo", repo, "--model", model, cwd=tmp_path)
+        assert done.code in (1, 3) and said in " ".join((done.out + done.err).split())
+        assert "[bold]" not in done.err and not (tmp_path / "recipes").exists()
 
 
 @pytest.mark.parametrize(

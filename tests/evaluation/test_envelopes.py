@@ -285,6 +285,9 @@ JUDGED: dict[str, Text] = {
             s, "def hinge(x, margin=1.0, *, weight=ONE, **more):\n    margin = margin * weight + len(more)"
         )
     ),
+    "a lambda as default": lambda s: fence(
+        header(s, "def hinge(x, margin=1.0, scale=lambda v, by=1: v * by):\n    margin = scale(margin)")
+    ),
     "made keyword-only": lambda s: fence(header(s, "def hinge(x, *, margin=1.0):")),
 }
 METHODS: dict[str, Text] = {

@@ -72,16 +72,12 @@ def test_what_a_switch_of_the_file_leaves_out_has_no_mutants(head: str, made: bo
         ("torch.ones(3).cuda(x.get_device())", False),
         ("torch.ones(x.shape[0], device=x.device)", False),
         ("torch.tensor(x.tolist())", False),
+        ("torch.zeros_like(x) + torch.argmax(x)", False),
     ],
 )
 def test_only_what_gradients_flow_through_is_detached(computed: str, detached: bool) -> None:
     made = of_body(f"z = {computed}\nreturn x * z", None, ["x"])
     assert bool([mutant for mutant in made if "z.detach()" in mutant.after]) is detached
-
-
-def test_every_operator_has_a_name_of_its_own_and_examples() -> None:
-    assert len({kind.name for kind in OPERATORS}) == len(OPERATORS)
-    assert all(kind.examples for kind in OPERATORS)
 
 
 @pytest.mark.parametrize(
@@ -229,17 +225,6 @@ def test_a_mutant_says_what_it_changes_and_which_parameter_it_ignores() -> None:
     assert ignored.diff == "+    y = 2"
     swapped = next(item for item in found if item.operator == "swapped operands")
     assert swapped.diff == "-    z = x - 1\n+    z = 1 - x"
-
-
-def test_no_gradient_is_cut_where_none_flows() -> None:
-    cut = [
-        item.after.strip()
-        for item in of_body("return torch.zeros_like(x) + x[torch.argmax(x)] * x", None, ["x"])
-    ]
-
-    assert [text for text in cut if ".detach()" in text] == [
-        "return torch.zeros_like(x) + x[torch.argmax(x)] * x.detach()"
-    ]
 
 
 def test_names_stay_when_something_above_changes() -> None:

@@ -193,7 +193,7 @@ def containers(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 parts = st.recursive(plain | arrays, containers, max_leaves=5)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(
     st.lists(st.fixed_dictionaries({"x": parts}, optional={"n": parts}), min_size=1, max_size=3),
     st.booleans(),

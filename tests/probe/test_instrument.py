@@ -16,8 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lmr_author.core import code
-from lmr_author.runtime.probe.definitions import TargetNotFound
-from lmr_author.runtime.probe.instrument import HIT, REGISTER, Hook, instrument
+from lmr_author.runtime.probe.instrument import HIT, REGISTER, Hook, TargetNotFound, instrument
 
 
 def run(

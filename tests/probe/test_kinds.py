@@ -12,13 +12,13 @@ from lmr_author.authoring.recording.checkers import compact
 from lmr_author.authoring.recording.tolerance import derive
 from lmr_author.runtime.probe.calling import MODE
 from lmr_author.runtime.probe.checking import from_bytes, load, to_bytes
-from lmr_author.runtime.probe.circumstances import mode
 from lmr_author.runtime.probe.compare import compare
 from lmr_author.runtime.probe.document import Document
 from lmr_author.runtime.probe.encoding import encode
 from lmr_author.runtime.probe.outcome import Inputs
 from lmr_author.runtime.probe.repeating import repeat
 from lmr_author.runtime.probe.storing import dump
+from lmr_author.runtime.probe.watching import mode
 from tests.probe.kinds import KINDS, Kind
 from tests.probe.test_agreement import shipped
 

@@ -69,7 +69,7 @@ def browser() -> Iterator[playwright.Browser]:
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The page of a task, of a finished one with lines that no case reaches, and of a folder of three, one broken."""
+    """Pages: a task, a finished one with lines that no case reaches, three with a broken one, two finished ones."""
     folder = tmp_path_factory.mktemp("pages")
     several = folder / "several"
     for name in ("1-Loss", "2-Search"):
@@ -85,7 +85,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     data["coverage"] |= {"lines": [40, 48, 50], "missed": [69], "never_false": [56]}
     recording.write_text(json.dumps(data), "utf-8")
     set_fields(Task(finished), {"ledger": LEDGER})
-    places = {"task": several / "1-Loss", "finished": finished, "folder": several}
+    evaluated = folder / "evaluated"
+    for name in ("4-demo-packing", "8-tile-score"):
+        shutil.copytree(STARTER.with_name(name), evaluated / name)
+    places = {"task": several / "1-Loss", "finished": finished, "folder": several, "set": evaluated}
     return {
         **{name: written(place, folder / name) for name, place in places.items()},
         "results": analyzed(folder),
@@ -148,7 +151,7 @@ def test_a_task_is_drawn_and_loads_nothing(browser: playwright.Browser, pages: d
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
-@pytest.mark.parametrize("which", ["task", "finished", "folder", "results"])
+@pytest.mark.parametrize("which", ["task", "finished", "folder", "set", "results"])
 def test_axe_finds_nothing(
     browser: playwright.Browser, pages: dict[str, Path], colours: str, which: str
 ) -> None:
@@ -229,6 +232,14 @@ def test_an_address_shows_what_was_chosen_and_keys_go_on(
     assert case.locator("#case-1-of-1").get_attribute("open") is not None, "a link to a folded case opens it"
 
 
+def test_a_set_shows_size_against_strength(browser: playwright.Browser, pages: dict[str, Path]) -> None:
+    page = opened(browser, pages["set"]).page
+    dots = page.locator(".plot a title").all_text_contents()
+    assert [dot.split(":")[0] for dot in dots] == ["4-demo-packing", "8-tile-score"]
+    assert dots[0].startswith("4-demo-packing: 10 lines, 96 of 100 mutants killed")
+    assert page.locator("#strength ~ .columns tbody tr").count() == 2, "minutes to evaluate"
+
+
 def test_nothing_that_a_task_says_runs(browser: playwright.Browser, task: Task, tmp_path: Path) -> None:
     hostile(task)
     seen = opened(browser, written(task.root, tmp_path / "out"))
@@ -277,7 +288,7 @@ def test_the_list_is_used_by_keyboard(browser: playwright.Browser, pages: dict[s
     assert seen.said == []
 
 
-@pytest.mark.parametrize("which", ["task", "finished", "folder", "results"])
+@pytest.mark.parametrize("which", ["task", "finished", "folder", "set", "results"])
 def test_a_telephone_shows_it_without_scrolling_sideways(
     browser: playwright.Browser, pages: dict[str, Path], which: str
 ) -> None:

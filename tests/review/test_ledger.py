@@ -65,7 +65,7 @@ def test_what_holds_no_longer_is_said_on_screen_and_page(noted: Task, tmp_path: 
     assert any("LMR805" in doubt for doubt in evidence.doubts)
     assert any("does not hold: quote" in line for piece in evidence.pieces for line in piece.lines)
     page = page_of(noted.root, tmp_path)
-    assert "Does not hold: quote: does not stand in the paper" in page.text
+    assert "Does not hold: quote: is not in the paper" in page.text
     assert not {link[1:] for link in page.attributes("href") if link.startswith("#")} - set(
         page.attributes("id")
     )

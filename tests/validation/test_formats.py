@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.core.task import Finding, Severity, Task, accepted
-from lmr_author.proof.validation.formats import github
-from lmr_author.proof.validation.report import Report, TaskReport
+from lmr_author.proof.validation.report import Report, TaskReport, github
 from lmr_author.proof.validation.run import select_checks, validate
 from tests import example as example_task
 from tests.checks import cases

@@ -87,18 +87,6 @@ def test_two_tasks_of_one_name_keep_their_own_findings(tmp_path: Path) -> None:
     ] * 2
 
 
-def test_what_contradicts_another_task_stands_beside_what_is_wrong_by_itself(tmp_path: Path) -> None:
-    first, second = example_task.write(tmp_path), example_task.write(tmp_path, 2)
-    (second.root / "Dockerfile").unlink()
-    info = json.loads(second.info_path.read_text())
-    second.info_path.write_text(json.dumps({**info, "instance_id": 1}))
-
-    found = [[one.code for one in task.findings] for task in validate([first, second]).tasks]
-
-    assert "LMR201" in found[1] and "LMR201" not in found[0]
-    assert set(found[0]) & set(found[1]), found
-
-
 def test_a_task_made_by_hand_needs_no_records(tmp_path: Path) -> None:
     task = example_task.write(tmp_path)
     shutil.rmtree(task.root / "authoring")
@@ -169,7 +157,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_info_json_is_only_a_matter_of_findings(data: st.DataObject, tmp_path: Path) -> None:
     folder = tmp_path / "fuzz"

@@ -1,7 +1,6 @@
 """Static checks: functions that state a plain fact about a task, one file for each group of codes.
 
 ``base`` is the engine, ``registry`` lists every check. The groups are ``metadata`` (0xx), ``paper`` (1xx), ``docker``
-(2xx), ``goal_files`` and ``masks`` (3xx), ``leaks`` (4xx), ``assertions`` and ``unit_test_files`` (5xx),
-``instruction`` (6xx) and ``hygiene`` (7xx and 8xx). They read a task through :mod:`lmr_author.proof.contents`;
-``unit_test_code`` reads a unit test.
+(2xx), ``goal_files`` and ``masks`` (3xx), ``leaks`` (4xx), ``unit_tests`` (5xx),
+``instruction`` (6xx) and ``hygiene`` (7xx and 8xx). They read a task through :mod:`lmr_author.proof.contents`.
 """

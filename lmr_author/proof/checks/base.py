@@ -72,7 +72,6 @@ class Check:
     claims: ClaimRule | None = None
 
     def run(self, task: TaskContents) -> list[Finding]:
-        """Return the findings of this check in a task; its own crash is one of them."""
         try:
             return [self.finding(task, problem) for problem in fold(task, self.problems(task))]
         except Exception as error:  # hostile tasks must not end the run
@@ -106,8 +105,6 @@ def check(
 def target_check(
     code: str, title: str, *, rationale: str, severity: Severity = ERROR
 ) -> Callable[[TargetRule], Check]:
-    """Make a check of a function that looks at one implementation; its problems are about that one."""
-
     def decorate(rule: TargetRule) -> Check:
         def every(task: TaskContents) -> Iterator[Problem]:
             for target in task.implementations:
@@ -122,7 +119,6 @@ def target_check(
 def dataset_check(
     code: str, title: str, *, rationale: str, severity: Severity = ERROR
 ) -> Callable[[ClaimRule], Check]:
-    """Make a check of a function that yields the claims of a task."""
     return lambda rule: Check(code, title, rationale, severity, lambda task: (), rule)
 
 
@@ -137,7 +133,6 @@ def crash(what: str, task: str, error: Exception) -> Finding:
 
 
 def fold(task: TaskContents, problems: Iterable[Problem]) -> Iterator[Problem]:
-    """Yield problems; many of one kind in a top-level folder of the repository become one."""
     groups: dict[object, list[Problem]] = defaultdict(list)
     for number, problem in enumerate(problems):
         key: object = number
@@ -166,7 +161,7 @@ def _folded(task: TaskContents, group: Sequence[Problem]) -> Problem:
 
 
 def did_you_mean(wanted: str, names: Sequence[str], cutoff: float = 0.6) -> str:
-    """Return a hint with the closest of some names; "" when none is close. Of paths the last parts must be alike."""
+    """Return a hint with the closest names, or "". For paths, the file names must be similar."""
     name = wanted.rpartition("/")[2]
     if "/" in wanted:
         names = [path for path in names if _is_alike(name, path.rpartition("/")[2])]
@@ -180,7 +175,6 @@ def _is_alike(wanted: str, name: str) -> bool:
 
 
 def similar_path(task: TaskContents, text: str, suffix: str = ".py") -> str:
-    """Return a hint with the repository's files that a wrong path may mean, among those with an ending."""
     names = [name for name in task.repository_files if name.endswith(suffix)]
     name = text.rpartition("/")[2]
     same = [path for path in names if name and path.rpartition("/")[2] == name]

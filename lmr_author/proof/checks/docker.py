@@ -17,7 +17,6 @@ from lmr_author.proof.checks.dockerfile import (
     published,
     requirements,
 )
-from lmr_author.proof.checks.unit_test_code import UnitTest, read_test
 from lmr_author.proof.contents import TaskContents
 
 DockerRule = Callable[[TaskContents, Dockerfile], Iterable[Problem]]
@@ -99,7 +98,7 @@ def unquoted_versions(task: TaskContents, parsed: Dockerfile) -> Iterator[Proble
     "LMR204",
     "ARG DIR is not the repository's folder",
     rationale="LMR-Bench builds in the task's folder, with DIR as the repository's. A default left over from another"
-    " task builds an image of nothing. The task's own folder is right for a build from the folder above.",
+    " task builds an empty image. The task's own folder is right for a build from the folder above.",
 )
 def directory_argument(task: TaskContents, parsed: Dockerfile) -> Iterator[Problem]:
     wanted = in_context(task.info.repo_folder_name)
@@ -147,7 +146,6 @@ def sources_exist(task: TaskContents, parsed: Dockerfile) -> Iterator[Problem]:
 
 
 def _missing_requirements(task: TaskContents, parsed: Dockerfile, present: set[str]) -> Iterator[Problem]:
-    """Yield a problem for each file that is installed and neither copied nor made by another command."""
     made = " ".join(command for _, command in parsed.commands if not _INSTALLS.search(command))
     for instruction, command in parsed.commands:
         if not _INSTALLS.search(command):
@@ -196,7 +194,6 @@ _INSTALL_FILE = re.compile(r".*\.(?:txt|lock|ya?ml|toml|cfg|in)|(?:.*/)?setup\.p
 
 
 def _copies_code(task: TaskContents, parsed: Dockerfile) -> bool:
-    """Return True when code of the repository is copied, or something unclear (LMR205 reports it)."""
     for _, sources, _ in parsed.copies:
         for source in sources:
             paths = [task.in_repository(entry) for entry in copied(task, [source])]
@@ -298,29 +295,3 @@ def downloads(task: TaskContents, parsed: Dockerfile) -> Iterator[Problem]:
             source = model[0].strip("( ") if model else data[0]
             message, hint = f"downloads at build: {source:.120}", "store a small fixture under unit_test/"
             yield _at(instruction.line, message, hint)
-
-
-@_docker_check(
-    "LMR211",
-    "nothing creates the folder of the test's log",
-    rationale="A test that opens a log in a folder that nobody made fails with FileNotFoundError before it has tested"
-    " anything.",
-)
-def log_folder_exists(task: TaskContents, parsed: Dockerfile) -> Iterator[Problem]:
-    made = " ".join(text for _, text in parsed.commands if re.search("mkdir|install -d", text))
-    folders = {entry.name for entry in task.repository_entries if entry.kind == "folder"}
-    for target in task.implementations:
-        test = read_test(task, target)
-        folder = _log_folder(test) if test else ""
-        if test and folder and folder not in folders and folder not in made:
-            message = f"writes into {folder}/, which nothing creates"
-            hint = "call os.makedirs(..., exist_ok=True) in the test, or `RUN mkdir -p` in the Dockerfile"
-            yield Problem(message, hint, test.path, target=target)
-
-
-def _log_folder(test: UnitTest) -> str:
-    """Return the folder that a test writes a log into and does not make; "" for none."""
-    named = re.search(r"[\"'/]([Ll]ogs?)[\"'/]", test.text)
-    makes = re.search(r"\b(?:makedirs|mkdir|mkdtemp)\(", test.text)
-    writes = any(text.value.endswith((".log", ".txt")) for text in test.texts)
-    return named[1] if named and writes and not makes else ""

@@ -46,13 +46,6 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Dockerfile:
-    """A parsed Dockerfile.
-
-    Attributes:
-        comments: (line, text) of every comment.
-        arguments: defaults of ARG and values of ENV, expanded.
-    """
-
     instructions: tuple[Instruction, ...]
     comments: tuple[tuple[int, str], ...] = ()
     arguments: dict[str, str] = field(default_factory=dict)
@@ -61,8 +54,6 @@ class Dockerfile:
         return [instruction for instruction in self.instructions if instruction.name in names]
 
     def expand(self, text: str) -> str:
-        """Return text with the known variables replaced; unknown ones stay."""
-
         def value(match: re.Match[str]) -> str:
             if match["sign"] == "+":  # ${NAME:+other}
                 return match["other"]
@@ -110,7 +101,6 @@ def parse(text: str) -> Dockerfile:
 
 
 def _heredoc(lines: list[str], first: int, word: str) -> tuple[list[str], int]:
-    """Return the lines before the word that ends a heredoc, and the line behind it."""
     for number in range(first, len(lines)):
         if lines[number].strip() == word:
             return lines[first:number], number + 1
@@ -134,7 +124,6 @@ def _continued(lines: list[str], first: int, comments: list[tuple[int, str]]) ->
 
 
 def _variables(instructions: list[Instruction]) -> dict[str, str]:
-    """Return the defaults of ARG and the values of ENV, expanded."""
     variables: dict[str, str] = {}
     for instruction in instructions:
         if instruction.name not in ("ARG", "ENV"):
@@ -170,7 +159,6 @@ def shell_text(text: str) -> str:
 
 @once
 def read(task: TaskContents) -> Dockerfile | None:
-    """Return the task's Dockerfile; None when it is missing, or too large to be one."""
     text = task.text(task.task.root / "Dockerfile")
     if text is None or len(text) > MAX_TEXT:
         return None
@@ -253,7 +241,6 @@ def requirements(task: TaskContents, parsed: Dockerfile) -> Iterator[tuple[Instr
 
 
 def _arguments(task: TaskContents, parsed: Dockerfile, text: str, depth: int = 0) -> Iterator[str]:
-    """Yield the requirements among the arguments of an installing command, or in a line of options of a file."""
     try:
         arguments = iter(shlex.split(text, comments=True))
     except ValueError:
@@ -282,7 +269,6 @@ def _file_lines(task: TaskContents, parsed: Dockerfile, name: str, depth: int) -
 
 
 def _text(task: TaskContents, parsed: Dockerfile, name: str) -> str:
-    """Return the text of a file of the image, looked up by its name in the task; "" when there is none."""
     wanted = name.rpartition("/")[2]
     inside: list[FileEntry] = []
     renamed: list[FileEntry] = []
@@ -347,7 +333,6 @@ class PublishedNames:
 
 @once
 def published(task: TaskContents) -> PublishedNames:
-    """Return the names under which a goal file of the task may be installed."""
     address = _address(task.info.repo_url)
     repository = canonicalize_name(address.rpartition("/")[2])
     sure: set[str] = set()
@@ -361,14 +346,12 @@ def published(task: TaskContents) -> PublishedNames:
 
 
 def _address(url: str) -> str:
-    """Return ``github.com/owner/name`` of a repository's URL, lower case; "" when it is no such."""
     address = re.sub(r"^(?:\w+\+)?(?:\w+://)?(?:www\.|[\w.-]+@)?", "", url.strip().lower())
     address = re.sub(r"(?:\.git)?/*$", "", address.replace(":", "/", 1))
     return "/".join(address.split("/")[:3]).removesuffix(".git") if address.count("/") >= 2 else ""
 
 
 def _package(task: TaskContents, goal: Path | None) -> Path | None:
-    """Return the outermost package around a goal file; None for a script, which no package installs."""
     if goal is None or task.repository is None:
         return None
     above = [folder for folder in goal.parents if task.repository in folder.parents]
@@ -377,7 +360,6 @@ def _package(task: TaskContents, goal: Path | None) -> Path | None:
 
 
 def _own_names(task: TaskContents, package: Path) -> set[str]:
-    """Return the names that the repository gives itself in the build files above a package."""
     assert task.repository is not None
     names: set[str] = set()
     for folder in package.parents:

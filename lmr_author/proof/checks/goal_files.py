@@ -44,12 +44,6 @@ def goal_has_target(task: TaskContents, target: Implementation) -> Iterator[Prob
 def wrong_path(
     task: TaskContents, target: Implementation, key: str, root: Path | None, hint: str
 ) -> Iterator[Problem]:
-    """Yield a problem for a path of info.json that does not exist or is misspelt.
-
-    Args:
-        root: the folder that it is relative to.
-        hint: what to do where it does not exist.
-    """
     path, named = str(getattr(target, key)), task.written(target, key)
     if root is None or leaves(task, root, path):
         return  # LMR103, LMR010
@@ -63,7 +57,6 @@ def wrong_path(
 
 
 def _absent(files: Pair, name: str) -> Iterator[Problem]:
-    """Yield a problem for a name that the goal file does not define, or no longer where the golden does."""
     goal, class_name = files.goal, files.implementation.class_name
     if goal is None:
         return
@@ -105,8 +98,6 @@ def golden_has_target(task: TaskContents, target: Implementation) -> Iterator[Pr
 
 @dataclass(frozen=True)
 class _GoalFile:
-    """A goal file with its golden, both parsed, and the implementations that share it."""
-
     path: Path
     golden: Module
     goal: Module
@@ -116,11 +107,9 @@ class _GoalFile:
 
     @property
     def owner(self) -> Implementation | None:
-        """Return the implementation that the file belongs to; None when several share it."""
         return self.pairs[0].implementation if len(self.pairs) == 1 else None
 
     def targets(self, module: Module) -> list[Definition]:
-        """Return the functions of a file that any implementation masks, and masked look-alikes."""
         masked: set[tuple[str, int | None]] = set(self.along)
         for files in self.pairs:
             # Without a number, every definition of the name is meant.
@@ -135,7 +124,6 @@ class _GoalFile:
 
 @once
 def _files(task: TaskContents) -> list[_GoalFile]:
-    """Return each goal file with its golden once, if both can be parsed and a target is known."""
     goal_files: dict[tuple[Path, Path | None], _GoalFile] = {}
     for files in pairs(task):
         if files.goal is None or files.golden is None or files.goal_path is None:
@@ -149,7 +137,6 @@ def _files(task: TaskContents) -> list[_GoalFile]:
 
 
 def _masked_along(task: TaskContents, path: str, goal: Module) -> set[tuple[str, int]]:
-    """Return the functions of a goal file that are masked beside its targets as look-alikes."""
     emptied = {
         (function.qualname, function.nth) for function in goal.definitions if is_emptied(function.node)
     }
@@ -178,7 +165,6 @@ def same_outside(task: TaskContents) -> Iterator[Problem]:
 
 @once
 def _differences(task: TaskContents, file: _GoalFile) -> list[tuple[str, int]]:
-    """Return (what differs, line in the goal file or 0) by statements, targets left out."""
     before, after = _statements_outside(file, file.golden), _statements_outside(file, file.goal)
     matcher = difflib.SequenceMatcher(None, [text for text, _ in before], [text for text, _ in after], False)
     differences = []
@@ -196,7 +182,6 @@ def _statements_outside(file: _GoalFile, module: Module) -> list[tuple[str, ast.
 
 
 def _statements(node: ast.AST, targets: set[ast.AST], depth: int = 0) -> Iterator[tuple[str, ast.stmt]]:
-    """Yield (comparable form, node) of each statement, compound ones without what is in them."""
     for child in ast.iter_child_nodes(node):
         match child:
             case _ if child in targets:
@@ -217,7 +202,7 @@ def _shown(node: ast.stmt) -> str:
 
 @check(
     "LMR311",
-    "line ends, indentation or comments changed outside of the target",
+    "line endings, indentation or comments changed outside of the target",
     rationale="A file that was re-indented or saved with other line endings differs everywhere: patches and splices no"
     " longer apply.",
     severity=WARNING,
@@ -232,7 +217,6 @@ def same_text(task: TaskContents) -> Iterator[Problem]:
 
 
 def _text_change(task: TaskContents, file: _GoalFile) -> tuple[str, Severity]:
-    """Return (what changed, how bad) where the code is the same, or the line endings are not; "" when nothing did."""
     had_crlf, has_crlf = _is_crlf(file.golden.data), _is_crlf(file.goal.data)
     if had_crlf != has_crlf:
         return f"the line endings changed from {'LF to CRLF' if has_crlf else 'CRLF to LF'}", WARNING
@@ -249,7 +233,6 @@ def _is_crlf(data: bytes) -> bool:
 
 
 def _lines_outside(file: _GoalFile, module: Module) -> list[bytes]:
-    """Return the lines of a file without its targets, blank lines and trailing blanks."""
     lines = module.data.splitlines()
     hidden: set[int] = set()
     for target in file.targets(module):
@@ -258,7 +241,6 @@ def _lines_outside(file: _GoalFile, module: Module) -> list[bytes]:
 
 
 def _end(target: Definition, lines: list[bytes]) -> int:
-    """Return the last line of a function with the comments at the end of its body, which no node covers."""
     first = lines[target.line - 1] if target.line <= len(lines) else b""
     indent = first[: len(first) - len(first.lstrip())]
     end = target.end_line
@@ -297,7 +279,6 @@ class ParseProblem(NamedTuple):
     """Why a file does not parse as Python 3.
 
     Attributes:
-        line: of the cause; 0 when it is about no line.
         too_deep: it may be Python, but is nested more deeply than is read.
     """
 

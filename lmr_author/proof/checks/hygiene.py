@@ -51,7 +51,6 @@ def unwanted(task: TaskContents, group: str) -> list[FileEntry]:
 
 
 def _in_logs(task: TaskContents, entry: FileEntry) -> bool:
-    """Return True for a file that lies where tests write their logs, and can be one."""
     path = task.in_repository(entry)
     return entry.kind == "file" and _LOG.fullmatch(path) is not None
 
@@ -62,7 +61,7 @@ _LOG = re.compile(r"unit_test/logs/(?:.*/)?(?!\.git|\.keep)(?:[^/.]*|[^/]*\.(?:l
 @check(
     "LMR701",
     "file of the operating system or an editor",
-    rationale="They differ from machine to machine, say who made them, and some (swap files, checkpoints) hold old"
+    rationale="They differ between machines, reveal their author, and some (swap files, checkpoints) hold old"
     " versions of the code.",
     severity=WARNING,
 )
@@ -74,7 +73,7 @@ def no_system_files(task: TaskContents) -> Iterator[Problem]:
 @check(
     "LMR702",
     "cache or build product",
-    rationale="They are made anew by every run, and sooner or later one of them is compiled from the golden (LMR401).",
+    rationale="Every run creates them again, and sooner or later one is compiled from the golden (LMR401).",
     severity=WARNING,
 )
 def no_caches(task: TaskContents) -> Iterator[Problem]:
@@ -86,14 +85,16 @@ def no_caches(task: TaskContents) -> Iterator[Problem]:
     "LMR703",
     "log of an earlier run",
     rationale='LMR-Bench\'s scripts decide by "Passed" in unit_test/logs/: a log that was shipped passes whatever the'
-    " agent did. Not repaired automatically: a test may read it.",
+    " agent did.",
     severity=WARNING,
 )
 def no_logs(task: TaskContents) -> Iterator[Problem]:
     for entry in unwanted(task, "logs"):
-        # Far from the tests it may be the authors' own.
-        severity = WARNING if "unit_test" in entry.relative else NOTE
-        yield Problem(no_logs.title, "delete it", task.path(entry), severity=severity, kind="log")
+        if "unit_test" in entry.relative:
+            yield Problem(no_logs.title, "delete it", task.path(entry), kind="log")
+        else:
+            hint = "leave it if the authors committed it; otherwise delete it"
+            yield Problem(no_logs.title, hint, task.path(entry), severity=NOTE, kind="log")
 
 
 _ODD = re.compile(r"[\x00-\x1f\udc80-\udcff]")
@@ -112,11 +113,11 @@ def ordinary_files(task: TaskContents) -> Iterator[Problem]:
         if entry.kind == "special":
             yield Problem("pipe, socket or device", "delete it", path, kind="special")
         elif entry.kind == "closed":
-            message = "folder that cannot be listed: nothing in it was checked"
-            yield Problem(message, "correct its permissions, or nest it less deeply", path, kind="closed")
+            message = "folder that cannot be listed: its contents were not checked"
+            yield Problem(message, "fix its permissions, or nest it less deeply", path, kind="closed")
         elif entry.kind == "link" and not task.is_inside(path):
             message = "symbolic link that leads out of the task"
-            yield Problem(message, "replace it by the file itself", path, kind="leads out")
+            yield Problem(message, "replace it with the file itself", path, kind="leads out")
         elif entry.kind == "link" and not path.exists():
             yield Problem("broken symbolic link", "delete it", path, severity=WARNING, kind="broken")
         if _ODD.search(entry.name):
@@ -143,7 +144,6 @@ _WITH_SCHEMA = frozenset(
 
 
 def _records(task: TaskContents) -> Iterator[tuple[str, Path, Any]]:
-    """Yield (name of the schema, file, content) of every record that has a schema; None for invalid JSON."""
     for entry in task.files_below(AUTHORING):
         name = "review" if entry.folder == "authoring/reviews" else entry.name.removesuffix(".json")
         is_record = name == "review" or (entry.folder == AUTHORING and name in _WITH_SCHEMA)
@@ -154,10 +154,10 @@ def _records(task: TaskContents) -> Iterator[tuple[str, Path, Any]]:
 @check(
     "LMR802",
     "an authoring record violates its schema",
-    rationale="Other commands read these records: a sign-off or a result that cannot be read counts as none.",
+    rationale="Other commands read these records: an unreadable sign-off or result counts as missing.",
 )
 def records_valid(task: TaskContents) -> Iterator[Problem]:
-    hint = "make it again with the command that writes it"
+    hint = "run the command that writes it again"
     for name, path, value in _records(task):
         if value is None:
             yield Problem("not valid JSON", hint, path)
@@ -172,7 +172,7 @@ def records_valid(task: TaskContents) -> Iterator[Problem]:
     "LMR804",
     "the patch on the repository is not the one recorded",
     rationale="The golden is the pinned commit with this patch on it. Without the patch, or with another one, nobody"
-    " can tell what of the code is the authors'.",
+    " can tell which code is the authors'.",
 )
 def patch_recorded(task: TaskContents) -> Iterator[Problem]:
     patch = task.task.root / AUTHORING / "patches" / "repository.patch"  # perhaps behind a link
@@ -190,9 +190,8 @@ def patch_recorded(task: TaskContents) -> Iterator[Problem]:
 @check(
     "LMR803",
     "an evaluation or sign-off is out of date",
-    rationale="A task that was changed after it was evaluated or signed off was evaluated and signed off by nobody. An"
-    " evaluation is about what is run: it holds while only the instruction, the category or the paper's data"
-    " change. A sign-off is about all of it.",
+    rationale="A task that changed after its evaluation or sign-off has neither. An evaluation covers what is run: it"
+    " remains valid while only the instruction, the category or the paper's data change. A sign-off covers everything.",
     severity=WARNING,
 )
 def records_current(task: TaskContents) -> Iterator[Problem]:

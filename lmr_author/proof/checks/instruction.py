@@ -20,7 +20,7 @@ from lmr_author.proof.checks.base import (
     similar_path,
     target_check,
 )
-from lmr_author.proof.checks.paper_text import paper_pages
+from lmr_author.proof.checks.paper import paper_pages
 from lmr_author.proof.contents import TaskContents, once
 from lmr_author.proof.retrieval import propose
 from lmr_author.proof.targets import definitions_of, leaves, pair, statements
@@ -34,8 +34,6 @@ InstructionRule = Callable[[TaskContents, Implementation], Iterable[tuple[str, s
 def _instruction_check(
     code: str, title: str, *, rationale: str, severity: Severity = Severity.ERROR
 ) -> Callable[[InstructionRule], Check]:
-    """Make a check of a rule that yields (message, hint) about an instruction."""
-
     def decorate(rule: InstructionRule) -> Check:
         def problems(task: TaskContents, target: Implementation) -> Iterator[Problem]:
             pointer = task.pointer(target, "instruction" if target.instruction else "")
@@ -116,7 +114,6 @@ def instruction_files(task: TaskContents, target: Implementation) -> Iterator[tu
 
 
 def _is_goal_in(text: str, path: str, goal: str) -> bool:
-    """Return True for a Python file in which a text says to work, or that has the goal file's name."""
     name = path.rpartition("/")[2]
     if not name.endswith(".py"):
         return False
@@ -124,7 +121,6 @@ def _is_goal_in(text: str, path: str, goal: str) -> bool:
 
 
 def _exists(task: TaskContents, path: str) -> bool:
-    """Return True for the paper, a path of the task or the repository, or the end of one."""
     if path in ("paper.pdf", "paper.json") or path in task.by_path:
         return True
     return any(f"/{other}".endswith(f"/{path}") for other in task.repository_files)
@@ -157,7 +153,6 @@ def instruction_names(task: TaskContents, target: Implementation) -> Iterator[tu
 
 
 def _unknown_names(task: TaskContents, target: Implementation) -> list[tuple[str, str]]:
-    """Return (name, hint) of every function that the instruction names and no file contains."""
     files, text = pair(task, target), target.instruction
     if task.repository is None or (files.goal is None and files.golden is None):
         return []
@@ -239,7 +234,7 @@ def retrieval_paths(task: TaskContents, target: Implementation) -> Iterator[Prob
     "LMR606",
     "the instruction does not name the function",
     rationale="A file can hold several masked functions. An agent that is told only about \u201cthe loss\u201d has to"
-    " guess which one is meant.",
+    " guess which one.",
     severity=WARNING,
 )
 def names_the_target(task: TaskContents, target: Implementation) -> Iterator[tuple[str, str]]:
@@ -276,7 +271,7 @@ def body_not_given_away(task: TaskContents, target: Implementation) -> Iterator[
     "LMR608",
     "the instruction names a part that the paper does not have",
     rationale="An agent that is sent to equation (31) of a paper with six equations finds nothing, and guesses."
-    " Kinds of parts that the paper's text does not number are not looked for.",
+    " Kinds of parts that the paper's text does not number are not checked.",
     severity=WARNING,
 )
 def parts_of_the_paper(task: TaskContents, target: Implementation) -> Iterator[tuple[str, str]]:
@@ -288,8 +283,8 @@ def parts_of_the_paper(task: TaskContents, target: Implementation) -> Iterator[t
 @target_check(
     "LMR609",
     "retrieval_context lacks a file that the golden uses",
-    rationale="A model that is only prompted sees the goal file and these files. What the golden calls in another file,"
-    " it would have to guess.",
+    rationale="A model that is only prompted sees the goal file and these files. It would have to guess what the golden"
+    " calls in other files.",
     severity=NOTE,
 )
 def context_is_complete(task: TaskContents, target: Implementation) -> Iterator[Problem]:
@@ -314,8 +309,8 @@ def context_is_complete(task: TaskContents, target: Implementation) -> Iterator[
 @_instruction_check(
     "LMR610",
     "the instruction cites a work that the paper does not",
-    rationale="An agent has the paper alone. A false author or year sends it to a work that is not in the bibliography,"
-    " or to none at all. A year may be off by one: that of the preprint.",
+    rationale="An agent has only the paper. A wrong author or year sends it to a work that is not in the bibliography,"
+    " or does not exist. A year may be off by one, as for a preprint.",
     severity=WARNING,
 )
 def works_of_the_paper(task: TaskContents, target: Implementation) -> Iterator[tuple[str, str]]:

@@ -12,7 +12,6 @@ from lmr_author.proof.leaks.tree import FileLeak
 
 
 def _problems(task: TaskContents, leaks: Iterable[FileLeak], *, folded: bool = False) -> Iterator[Problem]:
-    """Yield a problem for each file; with ``folded``, many of one kind become one."""
     for leak in leaks:
         yield Problem(
             leak.message,

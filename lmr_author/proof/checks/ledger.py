@@ -15,7 +15,7 @@ from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.ledger import TOLD, Flaw, Ledger, LedgerEntry, refuse
 from lmr_author.core.texts import listed
 from lmr_author.proof.checks.base import Problem, check
-from lmr_author.proof.checks.paper_text import paper_pages
+from lmr_author.proof.checks.paper import paper_pages
 from lmr_author.proof.contents import TaskContents, once, read_json
 from lmr_author.proof.targets import pair
 from lmr_author.runtime.probe.compare import CHOSEN
@@ -29,7 +29,6 @@ class JudgedEntry:
     """An entry of the ledger beside the task as it is; its page is the one of the quotation now.
 
     Attributes:
-        number: its position, from 0.
         flaws: what does not hold; a false quotation has page 0.
     """
 
@@ -39,12 +38,10 @@ class JudgedEntry:
 
     @property
     def is_misplaced(self) -> bool:
-        """True where its lines are not the target's."""
         return any(flaw.field in _IN_CODE for flaw in self.flaws)
 
 
 def judge(task: TaskContents, ledger: Ledger) -> list[JudgedEntry]:
-    """Judge the entries of a ledger against a task."""
     named = "\n".join(entry.where for entry in ledger.entries)
     missing = missing_parts(named, paper_pages(task))
     judged = []
@@ -53,7 +50,7 @@ def judge(task: TaskContents, ledger: Ledger) -> list[JudgedEntry]:
         flaws = [*entry.flaws(), *_flaws_in_code(task, entry)]
         if entry.quote and page is None:
             hint = _paper(task).nearest(entry.quote) or "copy the words from paper.json"
-            flaws.append(Flaw("quote", "does not stand in the paper", hint))
+            flaws.append(Flaw("quote", "is not in the paper", hint))
         for part in named_parts(entry.where):
             if part in missing:
                 flaws.append(
@@ -100,8 +97,8 @@ def _flaws_in_code(task: TaskContents, entry: LedgerEntry) -> Iterator[Flaw]:
         hint = f"it has lines {lines}" if lines else "the golden does not have the target: see LMR302"
         yield Flaw("lines", f"{entry.lines} is not within {target.qualname} in {target.golden_file}", hint)
     if entry.instruction and QuotableText({1: target.instruction}).page_of(entry.instruction) is None:
-        hint = "tell the deviation there, or quote the words that tell it"
-        yield Flaw("instruction", "does not stand in the target's instruction", hint)
+        hint = "describe the deviation there, or quote the words that do"
+        yield Flaw("instruction", "is not in the target's instruction", hint)
     if entry.check and entry.check not in (chosen := _chosen(task, target)):
         hint = f"the recording has: {listed(chosen, 8)}" if chosen else "record again with --check PATH=KIND"
         yield Flaw("check", f"no case compares {entry.check!r:.80} as `record --check` says", hint)
@@ -109,7 +106,6 @@ def _flaws_in_code(task: TaskContents, entry: LedgerEntry) -> Iterator[Flaw]:
 
 @once
 def _chosen(task: TaskContents, target: Implementation) -> list[str]:
-    """Return the parts of the recorded outcomes for which the annotator chose the comparison."""
     try:
         recording = recorded.load(task.task.recording(task.info, target.index))
     except LmrError:  # it is damaged, which is no matter of the ledger
@@ -142,7 +138,7 @@ def quotations(task: TaskContents) -> Iterator[Problem]:
 @check(
     "LMR806",
     "the ledger names lines that are not the target's",
-    rationale="When the golden changes, its lines move, and the ledger shows other code beside the paper's words.",
+    rationale="When the golden changes, its lines move, and the ledger shows the wrong code beside the paper's words.",
 )
 def lines(task: TaskContents) -> Iterator[Problem]:
     yield from _problems(task, _IN_CODE)
@@ -150,10 +146,10 @@ def lines(task: TaskContents) -> Iterator[Problem]:
 
 @check(
     "LMR807",
-    "a deviation from the paper is told nowhere",
-    rationale="Who implements the paper where the golden deviates from it fails the test, and is right. The instruction"
-    " has to tell a deviation, or its part of the outcome is compared otherwise, or somebody says why neither is"
-    " needed.",
+    "a deviation from the paper is not disclosed",
+    rationale="A solver who follows the paper where the golden deviates from it fails the test, although right. The"
+    " instruction must disclose the deviation, or `record --check` must compare that part differently, or a note must"
+    " say why neither is needed.",
 )
 def deviations(task: TaskContents) -> Iterator[Problem]:
     yield from _problems(task, (*TOLD, "note", ""))

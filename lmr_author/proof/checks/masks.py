@@ -31,14 +31,12 @@ _COMPUTING = (ast.BinOp, ast.Compare, ast.Subscript, ast.Assert, ast.Delete, ast
 
 
 def _head(node: ast.stmt) -> list[ast.AST]:
-    """Return a simple statement, or what stands in the first line of a compound one."""
     if not hasattr(node, "body"):
         return [node]
     return [part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.stmt | ast.excepthandler)]
 
 
 def head_form(node: ast.stmt) -> str:
-    """Return a statement, of a compound one its head, in a form that is equal for equal code."""
     return f"{type(node).__name__} {getattr(node, 'name', '')} {form(_head(node))}"
 
 
@@ -108,13 +106,11 @@ class _MaskedBody:
 
 @once
 def _masked(task: TaskContents, target: Implementation) -> list[_MaskedBody]:
-    """Return the functions of an implementation that both files define."""
     files = pair(task, target)
     return [_body(files, golden, goal, function.qualname) for golden, goal, function in files.complete]
 
 
 def _changed(task: TaskContents, target: Implementation) -> list[_MaskedBody]:
-    """Return those whose body is not the golden's, which LMR303 reports."""
     return [masked for masked in _masked(task, target) if not masked.same]
 
 
@@ -166,8 +162,8 @@ def really_masked(task: TaskContents, target: Implementation) -> Iterator[Proble
     "LMR305",
     "the target's docstring was lost or changed",
     rationale="The docstring is the interface that the agent has to meet: shapes, units and order of what is returned."
-    " Where a part of it is left out that may be on purpose, as some docstrings tell the steps: that is a"
-    " note. Text that was added is no finding.",
+    " Leaving out a part may be intended, as some docstrings give the steps away: that is a note. Added text"
+    " is not reported.",
     severity=WARNING,
 )
 def docstring_kept(task: TaskContents, target: Implementation) -> Iterator[Problem]:
@@ -180,7 +176,6 @@ def docstring_kept(task: TaskContents, target: Implementation) -> Iterator[Probl
 
 
 def _docstring_change(golden: FunctionNode, goal: FunctionNode, name: str) -> tuple[str, Severity]:
-    """Return (what was lost or changed, how bad); "" when nothing was."""
     words, left = ((ast.get_docstring(node) or "").split() for node in (golden, goal))
     if words and not left:
         return f"the docstring of {name} was lost", WARNING
@@ -312,9 +307,9 @@ def also_masked(task: TaskContents) -> tuple[AlsoMasked, ...]:
 @check(
     "LMR313",
     "a golden that no implementation names",
-    rationale="Where an entry was deleted by hand, its function is masked, no instruction asks for it, no test needs"
-    " it, and the agent's repository is broken there. A killed command can leave one whose file is as it was: a"
-    " warning.",
+    rationale="When an entry of info.json was deleted by hand, its function is still masked: no instruction asks for"
+    " it, no test needs it, and the agent's repository is broken there. A killed command can leave a golden whose file"
+    " is unchanged: a warning.",
 )
 def no_unlisted_original(task: TaskContents) -> Iterator[Problem]:
     for original, is_whole in unlisted_originals(task).items():

@@ -6,7 +6,7 @@ import codecs
 import difflib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, TypeGuard
 
@@ -17,7 +17,7 @@ from lmr_author.core.code import Module
 from lmr_author.core.files import sha256_bytes
 from lmr_author.core.parsing import NotParsed, json_data
 from lmr_author.core.task import CATEGORIES, INFO, Implementation
-from lmr_author.core.task.info import canonical_category, category_words
+from lmr_author.core.task.info import canonical_category
 from lmr_author.core.texts import shortened
 from lmr_author.proof.checks.base import WARNING, Problem, check, dataset_check, did_you_mean, target_check
 from lmr_author.proof.contents import TaskContents
@@ -67,8 +67,7 @@ def info_readable(task: TaskContents) -> Iterator[Problem]:
 _JSON_KINDS = {list: "array", str: "string", bool: "boolean", type(None): "null"}
 CHECKED_ELSEWHERE = frozenset(
     """
-    instance_id folder_name repo_folder_name index category instruction retrieval_context
-    goal_function goal_file golden_file unit_test_file
+    repo_folder_name category instruction goal_function goal_file golden_file unit_test_file
     """.split()  # noqa: SIM905
 )
 """Keys that have a check of their own."""
@@ -103,7 +102,7 @@ def info_schema(task: TaskContents) -> Iterator[Problem]:
     for key in ("paper_url", "repo_url"):
         if re.match(r"file:|[/~]|\.\.?/", str(raw.get(key))):
             message = f"{key} is a path on somebody's machine: {shortened(str(raw[key]), 160)}"
-            yield Problem(message, "replace it by the public address", INFO, pointer=f"/{key}")
+            yield Problem(message, "replace it with the public address", INFO, pointer=f"/{key}")
 
 
 def _schema_problems(task: TaskContents, error: Any) -> Iterator[Problem]:
@@ -117,47 +116,44 @@ def _schema_problems(task: TaskContents, error: Any) -> Iterator[Problem]:
     target = next((target for position, target, _ in task.numbered if path[1:2] == [position]), None)
     if error.validator == "required":
         for key in error.validator_value:
-            if key not in error.instance and key not in CHECKED_ELSEWHERE:
-                others = [name for name in error.instance if name not in error.validator_value]
-                misspelt = _misspelt(key, others)
-                hint = f"rename the key {misspelt!r} to {key!r}" if misspelt else f"add the key {key!r}"
-                yield Problem(f"the key {key!r} is missing", hint, INFO, pointer=pointer, target=target)
-    elif CHECKED_ELSEWHERE.isdisjoint(path):
+            if (
+                key in error.instance
+                or key in CHECKED_ELSEWHERE
+                or (key == _CONTEXT and _LEGACY in error.instance)
+            ):
+                continue
+            others = [name for name in error.instance if name not in error.validator_value]
+            misspelt = difflib.get_close_matches(key, others, 1, 0.75)
+            hint = f"rename the key {misspelt[0]!r} to {key!r}" if misspelt else f"add the key {key!r}"
+            yield Problem(f"the key {key!r} is missing", hint, INFO, pointer=pointer, target=target)
+    elif CHECKED_ELSEWHERE.isdisjoint(path) and _CONTEXT not in path:  # LMR605
         name = ".".join(map(str, path)) or "the document"
         hint = str(error.schema.get("description", ""))
         message = f"{name}: {shortened(error.message, 160)}"
         yield Problem(message, hint, INFO, pointer=pointer, target=target)
 
 
-def _misspelt(key: str, others: Iterable[str]) -> str:
-    """Return the key that is a misspelling of a missing one; "" when none is."""
-    close = difflib.get_close_matches(key, list(others), 1, 0.75)
-    return close[0] if close else ""
+_CONTEXT, _LEGACY = "retrieval_context", "retrieval_content"
 
 
 @check(
     "LMR003",
-    "the key retrieval_context is missing or misspelt",
+    "retrieval_context is spelled retrieval_content",
     rationale="Most published tasks spell it `retrieval_content`, and the published scripts read only that. The"
-    " contract says `retrieval_context`; a task with the other spelling, or without either, works with some"
-    " tools only.",
+    " schema says `retrieval_context`; a task with the other spelling works with some tools only.",
     severity=WARNING,
 )
 def legacy_spelling(task: TaskContents) -> Iterator[Problem]:
-    key, old = "retrieval_context", "retrieval_content"
     for position, target, entry in task.numbered:
-        pointer = f"/implementations/{position}"
-        if old in entry:
-            is_double = key in entry
-            message = f"{old} is a misspelling of {key}" + (", which is present too" if is_double else "")
-            hint = f"remove the key {old!r}" if is_double else f"rename it to {key!r}"
-            yield Problem(message, hint, INFO, pointer=f"{pointer}/{old}", target=target)
-        elif key not in entry:
-            misspelt = _misspelt(key, entry)
-            hint = (
-                f"rename the key {misspelt!r} to {key!r}" if misspelt else f'add "{key}": [], a list of files'
+        if _LEGACY in entry:
+            is_double = _CONTEXT in entry
+            message = f"{_LEGACY} is a misspelling of {_CONTEXT}" + (
+                ", which is present too" if is_double else ""
             )
-            yield Problem(f"the key {key} is missing", hint, INFO, pointer=pointer, target=target)
+            hint = f"remove the key {_LEGACY!r}" if is_double else f"rename it to {_CONTEXT!r}"
+            yield Problem(
+                message, hint, INFO, pointer=f"/implementations/{position}/{_LEGACY}", target=target
+            )
 
 
 @check(
@@ -177,49 +173,26 @@ def category(task: TaskContents) -> Iterator[Problem]:
             message = f"{text!r:.100} is a form of {meant!r}"
             yield Problem(message, f"write {meant!r}", INFO, 0, pointer, target, WARNING)
             continue
-        message = (
-            f"{value!r:.100} is not one of the nine categories"
-            if value
-            else "the category is missing or empty"
-        )
-        near = nearest_category(text)
+        message = "the category is missing or empty"
+        if value:
+            message = f"{value!r:.100} is not one of the nine categories"
         hint = (
-            f"did you mean {near!r}?"
-            if near
-            else "choose one of the nine: `lmr-author explain LMR004` lists them"
+            did_you_mean(text, CATEGORIES) or "choose one of the nine: `lmr-author explain LMR004` lists them"
         )
         yield Problem(message, hint, INFO, 0, pointer, target)
-
-
-def nearest_category(text: str) -> str:
-    """Return the category that shares most words with a text; "" when none does, or several."""
-    words = category_words(text) - {"learning"}  # hardly a method goes without it
-    scored = sorted(
-        ((len(words & category_words(category)), category) for category in CATEGORIES), reverse=True
-    )
-    return scored[0][1] if scored[0][0] > scored[1][0] else ""
 
 
 @check(
     "LMR005",
     "instance_id is not the number of the folder",
-    rationale="Results are stored by instance_id. As text, or as another task's number, they end up in the wrong row.",
+    rationale="Results are stored by instance_id. With another task's number they end up in the wrong row.",
 )
 def instance_id(task: TaskContents) -> Iterator[Problem]:
-    if task.raw is None:
-        return
     match = _NUMBER.match(task.name)
-    number = int(match[1]) if match else None
-    value, pointer = task.raw.get("instance_id"), "/instance_id"
-    hint = f'write "instance_id": {number if match else "N"}, a number'
-    if "instance_id" not in task.raw:
-        yield Problem("the key instance_id is missing", hint, INFO)
-    elif not _is_whole(value):
-        shown = f"the text {value!r}" if isinstance(value, str) else f"{value!r:.60}"
-        yield Problem(f"instance_id is {shown}, not a whole number", hint, INFO, pointer=pointer)
-    elif value < 0 or (match and value != number):
-        message = f"instance_id is {value}" + (f", but the folder is number {number}" if match else "")
-        yield Problem(message, hint, INFO, pointer=pointer)
+    value = task.raw.get("instance_id") if task.raw else None
+    if match and _is_whole(value) and value != int(match[1]):
+        message = f"instance_id is {value}, but the folder is number {int(match[1])}"
+        yield Problem(message, f'write "instance_id": {int(match[1])}', INFO, pointer="/instance_id")
 
 
 def _is_whole(value: object) -> TypeGuard[int]:
@@ -234,17 +207,12 @@ def _is_whole(value: object) -> TypeGuard[int]:
     severity=WARNING,
 )
 def folder_name(task: TaskContents) -> Iterator[Problem]:
-    if task.raw is None:
-        return
-    name, hint = task.info.folder_name, f"write {task.name!r}"
-    if not isinstance(task.raw.get("folder_name"), str) or not name.strip():
-        yield Problem("folder_name is missing or empty", hint, INFO)
-        return
+    name = task.info.folder_name
     # A folder without a number (a copy, a checkout) says nothing; some tasks name the repository's folder here.
     number = _NUMBER.match(task.name)
-    if number and name not in (task.name, task.name[number.end() :], task.info.repo_folder_name):
+    if number and name not in ("", task.name, task.name[number.end() :], task.info.repo_folder_name):
         message = f"folder_name is {name!r:.80}, the folder is {task.name!r}"
-        yield Problem(message, hint, INFO, pointer="/folder_name")
+        yield Problem(message, f"write {task.name!r}", INFO, pointer="/folder_name")
 
 
 @target_check(
@@ -271,11 +239,6 @@ def target_named(task: TaskContents, target: Implementation) -> Iterator[Problem
 
 
 def _ambiguity(module: Module, name: str, class_name: str, goal_function: str) -> tuple[str, str]:
-    """Return (message, hint) for a name that does not mean exactly one function, or is spelt otherwise.
-
-    Args:
-        class_name, goal_function: as info.json has them.
-    """
     definitions = candidates(module, name, class_name.strip())
     if not definitions:
         return "", ""  # LMR301 and LMR302 report that it is absent
@@ -324,19 +287,11 @@ def index_numbers(task: TaskContents) -> Iterator[Problem]:
     used: set[int] = set()
     for position, target, entry in task.numbered:
         index = entry.get("index")
-        message, hint = "", f"write {position + 1}"
-        if "index" not in entry:
-            message, hint = "the key index is missing", f'add "index": {position + 1}'
-        elif not _is_whole(index):
-            message = f"index is {shortened(repr(index), 160)}, not a number"
-        elif index in used or index < 1:
-            message = f"index {index} is used twice" if index in used else f"index is {index}"
-            hint = "number them 1, 2, 3 …"
-        else:
+        if _is_whole(index) and index in used:
+            pointer, hint = f"/implementations/{position}/index", "number them 1, 2, 3 …"
+            yield Problem(f"index {index} is used twice", hint, INFO, pointer=pointer, target=target)
+        elif _is_whole(index):
             used.add(index)
-        if message:
-            pointer = f"/implementations/{position}" + ("/index" if "index" in entry else "")
-            yield Problem(message, hint, INFO, pointer=pointer, target=target)
     free = set(range(1, len(used) + 1)) - used
     if free and len(used) == len(task.numbered):
         numbers = ", ".join(map(str, sorted(used)))

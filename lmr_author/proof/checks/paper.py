@@ -2,15 +2,165 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Mapping
 
+from lmr_author.core import files, paper
+from lmr_author.core.errors import LmrError
 from lmr_author.core.files import is_lfs_pointer
 from lmr_author.core.parsing import NotParsed, json_data
-from lmr_author.core.task import INFO
-from lmr_author.proof.checks.base import Problem, check, did_you_mean
-from lmr_author.proof.checks.paper_text import texts_in
-from lmr_author.proof.contents import TaskContents
+from lmr_author.core.repo.citations import read_citations
+from lmr_author.core.task import INFO, provenance
+from lmr_author.proof.checks.base import WARNING, Problem, check, did_you_mean
+from lmr_author.proof.contents import TaskContents, once, read_json
 from lmr_author.proof.leaks.tree import scan
+
+SAME = 0.5
+"""Share of words from which two extractions are of one page. On the starter papers it is 1.0 for a page and itself,
+however its text is sorted and its words are divided, and at most 0.34 for pages of two papers."""
+FEWEST_WORDS = 20
+"""Words below which a page (a picture, a table) tells nothing."""
+OF_TITLE = 0.6
+"""Share of the title's words that the first pages of a paper have at least."""
+_FIRST_PAGES = 2
+_MOST_NAMED = 5
+
+
+@once
+def paper_pages(task: TaskContents) -> Mapping[int, str]:
+    """Return the text of each page of paper.json; in a document of another form, that of each of its parts."""
+    value = read_json(task.read_bytes(task.repository / "paper.json")) if task.repository else None
+    parts = (
+        value.items() if isinstance(value, dict) else enumerate(value if isinstance(value, list) else [], 1)
+    )
+    numbered = ((int(key) if str(key).isdecimal() else at, part) for at, (key, part) in enumerate(parts, 1))
+    return {number: " ".join(texts_in(part)) for number, part in sorted(numbered, key=lambda entry: entry[0])}
+
+
+def texts_in(value: object) -> Iterator[str]:
+    waiting = [value]
+    while waiting:
+        match waiting.pop():
+            case str() as text:
+                yield text
+            case list() as parts:
+                waiting += reversed(parts)
+            case dict() as parts:
+                waiting += reversed(parts.values())
+
+
+@check(
+    "LMR105",
+    "paper.json is not the text of paper.pdf",
+    rationale="Prompts and exports contain paper.json, reviewers open paper.pdf. With the text of another paper, a"
+    " model implements something else, and every other check passes.",
+)
+def text_of_the_pdf(task: TaskContents) -> Iterator[Problem]:
+    if task.repository is None or not paper_pages(task):
+        return
+    pdf, text = task.repository / "paper.pdf", task.repository / "paper.json"
+    if not task.is_file(pdf) or is_lfs_pointer(pdf) or _is_as_made(task):
+        return
+    try:
+        pages = paper.extract(pdf).pages
+    except LmrError:  # a scan, an encrypted file: there is nothing to compare
+        return
+    hint = "make the task again with `lmr-author new-task`, which writes both, or restore them from version control"
+    other = _other_pages(dict(enumerate(pages, 1)), paper_pages(task))
+    if other:
+        named = ", ".join(map(str, other[:_MOST_NAMED])) + (" …" if len(other) > _MOST_NAMED else "")
+        message = (
+            f"paper.json is not the text of paper.pdf: {len(other)} of {len(pages)} pages differ ({named})"
+        )
+        yield Problem(message, hint, text)
+
+
+def _is_as_made(task: TaskContents) -> bool:
+    """Return True when both files are those that new-task wrote: reading a PDF takes a third of a second."""
+    assert task.repository is not None
+    made = provenance.load(task.task).paper
+    text = task.read_bytes(task.repository / "paper.json") or b""
+    return (
+        bool(made.text_sha256)
+        and files.sha256_bytes(text) == made.text_sha256
+        and files.sha256_file(task.repository / "paper.pdf") == made.sha256
+    )
+
+
+def _other_pages(pdf: Mapping[int, str], text: Mapping[int, str]) -> list[int]:
+    if pdf.keys() == text.keys():
+        return [number for number in pdf if not _is_same(pdf[number], text[number])]
+    return [] if _is_same("\n".join(pdf.values()), "\n".join(text.values())) else list(pdf)
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Compare two texts as bags of words: extractions differ in order, ligatures and hyphens."""
+    mine, yours = _words(one), _words(other)
+    larger = max(mine.total(), yours.total())
+    return larger < FEWEST_WORDS or (mine & yours).total() >= SAME * larger
+
+
+def _words(text: str) -> Counter[str]:
+    return Counter(re.findall(r"[^\W\d_]{4,}", unicodedata.normalize("NFKC", text).lower()))
+
+
+@check(
+    "LMR106",
+    "the paper is not the one that info.json names",
+    rationale="A PDF that was saved under the wrong name gives the agent another paper, whose abstract reads as"
+    " plausible as the right one.",
+)
+def paper_of_the_title(task: TaskContents) -> Iterator[Problem]:
+    title, pages = task.info.paper_name, list(paper_pages(task).values())
+    wanted = set(_words(title))
+    begin = _letters("".join(pages[:_FIRST_PAGES]))
+    present = sum(_letters(word) in begin for word in wanted)
+    if task.repository and begin and wanted and present < OF_TITLE * len(wanted):
+        message = f"the first pages of paper.json do not contain the title {title[:100]!r}"
+        hint = "correct paper_name, or replace paper.pdf and paper.json with those of the paper"
+        yield Problem(message, hint, INFO, pointer="/paper_name")
+
+
+def _letters(text: str) -> str:
+    """Return a text's letters alone: words may be divided at a line's end, letters set apart, accents added."""
+    return re.sub(r"[\W\d_]+", "", unicodedata.normalize("NFKD", text)).lower()
+
+
+@check(
+    "LMR107",
+    "year or authors contradict the paper",
+    rationale="The year decides whether models can have seen the paper, and the authors must be credited. They are"
+    " compared with BibTeX in the repository and the first page; a preprint may be two years older.",
+    severity=WARNING,
+)
+def year_and_authors(task: TaskContents) -> Iterator[Problem]:
+    pages = list(paper_pages(task).values())[:_FIRST_PAGES]
+    if task.repository is None or not pages:
+        return
+    title = _letters(task.info.paper_name)
+    own = [one for one in read_citations(task.repository) if title and _letters(one.title) == title]
+    years = {one.source: one.year for one in own if one.year} | paper.stated_years(pages[0])
+    year = task.info.year
+    if years and year and not min(years.values()) - 1 <= year <= max(years.values()) + 2:
+        stated = ", ".join(f"{other} in {place}" for place, other in years.items())
+        hint = f"correct it if that is right: `lmr-author set year={min(years.values())}`"
+        yield Problem(f"the year is {year}, but {stated}", hint, INFO, pointer="/year")
+    known = _letters(" ".join([*pages, *(name for one in own for name in one.authors)]))
+    authors = [name for name in provenance.load(task.task).paper.authors if _family_name(name)]
+    absent = [name for name in authors if _family_name(name) not in known]
+    if 2 * len(absent) > len(authors):
+        places = " or ".join(["the first pages of paper.json", *(one.source for one in own)])
+        message = f"these authors are not in {places}: {', '.join(absent[:_MOST_NAMED])}"
+        hint = "correct them: `lmr-author set 'authors=Ada Lovelace; Alan Turing'`"
+        yield Problem(message, hint, task.task.provenance_path)
+
+
+def _family_name(name: str) -> str:
+    words = name.partition(",")[0].split()
+    return _letters(words[-1]) if words else ""
+
 
 _CODE = frozenset((".py", ".ipynb", ".sh", ".cpp", ".cu", ".java"))
 _SUBMODULE = "probably a submodule link: clone the repository at its commit and copy its files here"

@@ -7,7 +7,6 @@ from functools import cache
 
 from lmr_author.core.errors import UsageError
 from lmr_author.proof.checks import (
-    assertions,
     docker,
     goal_files,
     hygiene,
@@ -17,21 +16,18 @@ from lmr_author.proof.checks import (
     masks,
     metadata,
     paper,
-    paper_text,
-    unit_test_files,
+    unit_tests,
 )
 from lmr_author.proof.checks.base import Check
 
 _MODULES = (
     metadata,
     paper,
-    paper_text,
     docker,
     goal_files,
     masks,
     leaks,
-    assertions,
-    unit_test_files,
+    unit_tests,
     instruction,
     hygiene,
     ledger,

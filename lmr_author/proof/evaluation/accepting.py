@@ -64,7 +64,6 @@ def find_mutants(task: Task, word: str, every: Sequence[tuple[str, Mutant]] = ()
 
 
 def open_survivors(stored: Evaluation | None) -> list[Survivor]:
-    """Return the survivors that count, and that nobody accepted."""
     survivors = [one for gate in mutant_gates(stored) for one in gate.detail.survivors]
     return [survivor for survivor in survivors if not survivor.accepted and not survivor.indistinguishable]
 

@@ -30,9 +30,7 @@ class Bench:
     """Everything the judges need of one implementation. Use as a context manager; it owns temporary trees.
 
     Attributes:
-        seconds: time limit of one case.
         mutants: the most mutants to try; 0 for none.
-        progress: called with the current step.
         qualnames: the masked functions; several when a class is masked.
     """
 
@@ -62,7 +60,6 @@ class Bench:
 
     @cached_property
     def recording(self) -> Recording | None:
-        """The recording's manifest, None for a hand-written test."""
         return recorded.load(self.recording_folder)
 
     @property
@@ -107,7 +104,6 @@ class Bench:
         return self.pairs[0] if self.pairs else None
 
     def tree(self, name: str, overlay: dict[str, bytes]) -> Path:
-        """Return a copy of the repository without its tests, with some files replaced; made once per name."""
         path = self._folder / re.sub(r"\W", "_", name)
         with self._lock:
             if not path.exists():
@@ -115,14 +111,12 @@ class Bench:
         return path
 
     def folder(self, name: str) -> Path:
-        """Return a new empty folder, which goes with the trees."""
         path = self._folder / name
         path.mkdir()
         path.chmod(0o755)
         return path
 
     def fresh_tree(self, name: str, overlay: dict[str, bytes]) -> Path:
-        """Return a new copy with the tests, for a run that may write into it."""
         path = self._folder / re.sub(r"\W", "_", name)
         self.remove_tree(name)
         staging.copy_tree(self.task.repository(self.info), path, overlay, with_tests=True)
@@ -137,8 +131,6 @@ class Bench:
 
 
 class _Golden(NamedTuple):
-    """A masked function in its golden file; ``place``: in the repository."""
-
     place: staging.Place
     module: code.Module
     node: code.FunctionNode
@@ -179,7 +171,6 @@ def _exact(node: code.FunctionNode) -> list[Any]:
 
 
 def _goldens(task: Task, implementation: Implementation, qualnames: Sequence[str]) -> Iterator[_Golden]:
-    """Yield the functions of an implementation, or of the class that it names; nothing where they are missing."""
     try:
         data = staging.read_golden(task, implementation)
         module = code.Module.parse(data, implementation.golden_file)

@@ -64,9 +64,6 @@ class EvaluateOptions:
     """Options of ``evaluate``.
 
     Attributes:
-        where: the sandbox.
-        repeats: number of golden runs.
-        seconds: time limit of one case.
         mutants: the most mutants to try of each implementation.
     """
 
@@ -81,7 +78,6 @@ class EvaluationRun:
     """One finished run of the gates.
 
     Attributes:
-        record: the evaluation, stored if it counts.
         counts: the sandbox whose evaluation of this state still counts, in words; "" if this one does.
         lost: start and sandbox of the sound evaluation of this state that this failing one replaced; or "".
         powerless: implementation → how its hand-written test passes without the solution.
@@ -99,19 +95,12 @@ class EvaluationRun:
 
     @property
     def passed(self) -> bool:
-        """True if every gate passed; an unproven one did not."""
         return self.record.passed
 
 
 @changes_task
 def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: OnGate) -> EvaluationRun:
     """Run every gate of a task and write ``authoring/evaluation.json``.
-
-    Args:
-        task: the task folder.
-        options: see :class:`EvaluateOptions`.
-        progress: called with the current step.
-        on_gate: called with each gate's result as soon as it is known.
 
     Raises:
         SandboxError: the sandbox is not to be had (no engine, no interpreter).
@@ -218,7 +207,6 @@ def _evaluate_there(options: EvaluateOptions, task: Task) -> EvaluationRun:
 
 
 def _about_environment(task: Task, where: Where) -> str:
-    """Return the origin of the environment in words; "" where there is nothing to say about it."""
     python = python_of(task, where)
     if python.path is None and where.kind == LOCAL:
         return "lmr-author's own Python, as no environment is made (`lmr-author env local` makes one)"
@@ -226,7 +214,6 @@ def _about_environment(task: Task, where: Where) -> str:
 
 
 def _asked_for(task: Task, where: Where) -> UsedSandbox:
-    """Return the sandbox with the options that replace the task's own base image or interpreter."""
     if where.kind == DOCKER:
         own = base_of(files.read_text_or_empty(task.dockerfile))
         return UsedSandbox(where.kind, other_base_image="" if where.base_image == own else where.base_image)

@@ -67,10 +67,6 @@ def explore(
 ) -> Mapping[str, ExploredMutant]:
     """Return id of each mutant → what generated calls show of it. The gate's own sandbox runs them.
 
-    Args:
-        seconds: time limit of one call.
-        cost: what a call of the golden takes.
-
     Raises SandboxError: the sandbox failed.
     """
     bench = judge.bench
@@ -109,7 +105,6 @@ def calls_for_answers(judge: RecordingJudge, cost: float, work: Path) -> Recordi
     """Return a judge of generated calls that might be cases; None where a call is slow or large, or too few are sure.
 
     Args:
-        cost: seconds that a call of the golden takes.
         work: an empty folder of ours, which is laid out like ``unit_test/``.
 
     Raises SandboxError: the sandbox failed.
@@ -158,7 +153,6 @@ def _bytes_of_case(judge: RecordingJudge) -> int:
 
 
 def _write(judge: RecordingJudge, folder: Path, most: int, *, bold: bool) -> dict[str, str]:
-    """Write the inputs of generated calls into a folder; return name → what each was made of."""
     named = [
         (case.name.replace("_", " "), replaying.load_document(judge.folder / case.name, "inputs"))
         for case in judge.recording.cases
@@ -174,8 +168,6 @@ def _write(judge: RecordingJudge, folder: Path, most: int, *, bold: bool) -> dic
 
 
 class _Runs:
-    """Runs of generated calls, whose inputs lie in a folder."""
-
     def __init__(self, judge: RecordingJudge, folder: Path, cases: tuple[str, ...], seconds: float) -> None:
         self._judge = judge
         self._plan = replace(judge.plan(judge.line, seconds), recording=folder, cases=cases)
@@ -199,7 +191,6 @@ class _Runs:
         return outcomes
 
     def beside_golden(self, mutants: Sequence[Mutant], cases: tuple[str, ...]) -> Replay:
-        """Run mutants behind the golden, each up to the first call in which it is lost."""
         versions = [Variant(mutant.id, mutant.data, self._judge.line) for mutant in mutants]
         return self._run(
             [self._golden(), *versions],

@@ -30,7 +30,6 @@ class Subject:
     """An implementation while its gates run.
 
     Attributes:
-        repeats: number of golden runs.
         golden: verdicts of the golden's runs; filled by golden-passes, read by those after it.
         masked: verdict of the deciding judge about the masked repository; filled by masked-fails.
     """
@@ -42,7 +41,7 @@ class Subject:
 
     @cached_property
     def judges(self) -> Sequence[Judge]:
-        """The judges, the deciding one first. They read the recording, which must be untampered."""
+        """The judges, the deciding one first. They trust the recording, so it must be untampered."""
         return judges_for(self.bench)
 
     @property
@@ -50,7 +49,6 @@ class Subject:
         return self.bench.recording is None
 
     def own_test(self, verdicts: Iterable[Verdict]) -> OwnTest | None:
-        """Return how many versions passed a hand-written test, by each of its signs; None for a recording."""
         if not self.handwritten:
             return None
         run = list(verdicts)
@@ -64,7 +62,6 @@ Gate = Callable[[Subject], GateResult]
 
 
 def passed(message: str, detail: GateDetail = NOTHING) -> GateResult:
-    """Return the result that a gate holds; :func:`run_gates` adds its name."""
     return GateResult("", GateStatus.PASSED, message, detail=detail)
 
 
@@ -73,7 +70,6 @@ def failed(message: str, hint: str, detail: GateDetail = NOTHING) -> GateResult:
 
 
 def unproven(message: str, hint: str, detail: GateDetail = NOTHING) -> GateResult:
-    """Return the result that it cannot be shown here."""
     return GateResult("", GateStatus.UNPROVEN, message, hint, detail=detail)
 
 

@@ -53,11 +53,9 @@ class RecordingJudge:
         self.checkers = {case.name: case.checkers for case in recording.cases}
 
     def golden(self, seed: int, limits: Limits | None = None) -> Verdict:
-        """Replay on the golden tree, with a hash seed that differs between repeats."""
         return self._alone("golden", self.bench.golden_overlay, self._line(golden=True), seed, limits)
 
     def masked(self) -> Verdict:
-        """Replay on the repository as the agent gets it, with the other implementations golden."""
         return self._alone("masked", self.bench.masked_overlay, self._line(golden=False), 0)
 
     def versions(
@@ -68,9 +66,7 @@ class RecordingJudge:
         A version whose time ran out is tried once more, as the machine may have been busy just then.
 
         Args:
-            sources: name → content of the goal file.
             seconds: time limit of one case, if it is not the bench's.
-            done: called with the number of versions judged so far.
 
         Raises Unproven when the golden fails beside them, so that their failures prove nothing.
         """
@@ -79,7 +75,6 @@ class RecordingJudge:
         return {**verdicts, **self._tried(late, seconds)}
 
     def answer(self, source: bytes, line: int, limits: Limits, stop: Stop) -> Verdict:
-        """Judge a candidate, which is hostile code; see :meth:`outcomes`."""
         replay = self.outcomes(source, line, limits, stop)
         reached: dict[str, ReplayOutcome] = {}
         for case in self.expected:
@@ -92,11 +87,6 @@ class RecordingJudge:
         """Replay a candidate, which is hostile code, in a sandbox run of its own, on the masked tree.
 
         Its outcomes are those of the version ``candidate``, up to the first case that is late or crashes.
-
-        Args:
-            source: the goal file with the answer in it.
-            line: of the target in it.
-            stop: polled while it runs; True ends it.
 
         Raises SandboxError: the sandbox failed. KeyboardInterrupt: it was ended by ``stop``.
         """
@@ -121,7 +111,6 @@ class RecordingJudge:
         return replay
 
     def plan(self, line: int, seconds: float | None = None) -> replaying.ReplayPlan:
-        """Return the plan of a replay. ``line``: of the target in the version; ``seconds``: limit of a case."""
         return replaying.ReplayPlan.of(self.recording, self.folder, line, seconds or self.bench.seconds)
 
     def _alone(
@@ -197,11 +186,9 @@ class RecordingJudge:
 
     @property
     def line(self) -> int:
-        """The target's line in the masked goal file."""
         return self._line(golden=False)
 
     def _line(self, *, golden: bool) -> int:
-        """Return the target's line in the golden or the masked goal file; as recorded where it is unclear."""
         pair = self.bench.definitions
         return pair[0 if golden else 1].line if pair else self.recording.target.line
 
@@ -291,7 +278,6 @@ class ScriptJudge:
         return verdicts
 
     def answer(self, source: bytes, line: int, limits: Limits, stop: Stop) -> Verdict:
-        """Run the script on a fresh tree with the answer in place."""
         name, goal = f"candidate {threading.get_ident()}", self.bench.implementation.goal_file
         try:
             return self._run(name, {**self.bench.masked_overlay, goal: source}, 0, limits, stop)

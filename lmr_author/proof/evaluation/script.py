@@ -46,14 +46,11 @@ class ScriptRun:
     """A finished run of a test script.
 
     Attributes:
-        exit_code: of the script.
         log: the content that it wrote to the logs under ``unit_test/``.
-        stdout, stderr: its output, the end of each.
         timed_out: killed at its time limit.
         out_of_memory: killed at its memory limit, where that can be told.
         stopped: killed because it filled the disk, or because the evaluation was ended.
         logs: all files in ``unit_test/logs/`` afterwards, including those that it did not write.
-        seconds: duration.
     """
 
     exit_code: int
@@ -78,13 +75,11 @@ class ScriptRun:
 
     @property
     def denials(self) -> frozenset[str]:
-        """Its statements against a pass."""
         texts = {"its log says Failed": self.log, _PRINTS_FAILED: self.stdout}
         return frozenset(name for name, text in texts.items() if _FAILED.search(text))
 
     @cached_property
     def evidence(self) -> frozenset[str]:
-        """Its statements in favour of a pass."""
         unittest = _UNITTEST.search(self.output) if _UNITTEST_OK.search(self.output) else None
         pytest = _PYTEST.search(self.output)
         texts = {
@@ -97,14 +92,12 @@ class ScriptRun:
 
     @property
     def cause(self) -> str:
-        """The error it ended with, or its last line; "" for no output."""
         lines = [line.strip() for line in self.output.splitlines() if line.strip()]
         errors = [line for line in lines if _ERROR.match(line)]
         return (errors or lines or [""])[-1][:200]
 
     @property
     def error(self) -> str:
-        """Class of the error that it ended with; ""."""
         match = _ERROR.match(self.cause)
         return match[1] if match else ""
 
@@ -152,7 +145,6 @@ def _all_skipped(run: ScriptRun) -> bool:
 
 
 def obstacle(run: ScriptRun) -> tuple[str, str]:
-    """Return why a test cannot run here, "" when its golden fails for another cause, and a hint or ""."""
     if run.timed_out or run.out_of_memory:
         limit = "time" if run.timed_out else "memory"
         return f"it ran into its {limit} limit", "give it more (--timeout), or evaluate on a larger machine"
@@ -227,13 +219,12 @@ def run(
 
 
 class DiskWatch:
-    """Notices that a run fills the disk through the tree that it may write; polls slow trees less often."""
+    """Detects a run that fills the disk through its writable tree; polls slow trees less often."""
 
     def __init__(self, tree: Path, most_bytes: int = 512 * 2**20, most_files: int = 50_000) -> None:
         self._tree, self._most, self._first, self._next = tree, (most_bytes, most_files), _size_of(tree), 0.0
 
     def __call__(self) -> bool:
-        """Return true if the tree has grown beyond what a test may write."""
         now = time.monotonic()
         if now < self._next:
             return False
@@ -243,7 +234,6 @@ class DiskWatch:
 
 
 def _size_of(tree: Path) -> tuple[int, int]:
-    """Return the bytes on the disk, and the number of files and folders."""
     total = count = 0
     waiting = [str(tree)]
     while waiting:

@@ -35,8 +35,6 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class CaseScore:
-    """The result of one recorded call, or of one test script."""
-
     case: str
     outcome: Outcome
     reason: str = ""
@@ -48,18 +46,14 @@ class Verdict:
     """The result of one version of the target.
 
     Attributes:
-        passed: it passes the test.
         reason: why not, in one line; "" when it passed.
-        cases: the results of its recorded calls, or of the test script.
         by_mask: it failed, in every case, because the masked body raised.
         entered: a statement of the target's body was executed; None when that was not watched.
         file: file the executed target was defined in, relative to the tree; absolute when it lies elsewhere.
         facts: the sandbox's report about itself.
         identity: equal for two runs exactly when they gave the same outputs bit for bit; "" if unknown.
         cut_short: the run itself was ended at its time limit.
-        log: output of the run, for people.
         obstacle: why a test script cannot run here; "" when it can, or for another failure.
-        hint: for ``obstacle``.
         by_exit_code, by_log: verdicts of a test script's exit code and of its log alone.
     """
 
@@ -86,11 +80,9 @@ class Verdict:
 
     @property
     def late(self) -> bool:
-        """True if it failed only because its time ran out."""
         failed = [case.outcome for case in self.cases if case.outcome is not Outcome.PASSED]
         return bool(failed) and all(outcome is Outcome.TIMEOUT for outcome in failed)
 
     @property
     def seconds(self) -> float:
-        """Duration of the slowest case, as the sandbox claims."""
         return max((case.seconds for case in self.cases), default=0.0)

@@ -79,9 +79,7 @@ def mutants_to_try(
     Accepted ones are among them: they are tried, too, and count among those made.
 
     Args:
-        functions: the masked functions in the golden file.
         paths: parts of the outcome that the cases compare; some are gradients.
-        most: how many at most.
     """
     differentiated = frozenset(re.findall(r"@gradients\['(\w+)'\]", "\n".join(paths)))
     made: list[Mutant] = []
@@ -131,14 +129,12 @@ def mutants_die(on: Subject) -> GateResult:
 
 
 def _tallies(sample: Sequence[Mutant], passing: Collection[str]) -> tuple[MutantTally, ...]:
-    """Count mutants, and those of them that were killed, by line and operator."""
     made = Counter((mutant.line, mutant.operator) for mutant in sample)
     alive = Counter((mutant.line, mutant.operator) for mutant in sample if mutant.id in passing)
     return tuple(MutantTally(*key, made[key], made[key] - alive[key]) for key in sorted(made))
 
 
 def _explored(on: Subject, survivors: Sequence[Mutant]) -> Mapping[str, ExploredMutant]:
-    """Return what generated calls show of survivors whose outputs are the golden's in every case."""
     judge, recording = on.judges[0], on.bench.recording
     if not isinstance(judge, RecordingJudge) or recording is None:
         return {}
@@ -160,7 +156,6 @@ def _mutants_of(bench: Bench, most: int) -> list[Mutant]:
 
 
 def _survivor(bench: Bench, mutant: Mutant, same: bool, explored: ExploredMutant) -> Survivor:
-    """Describe a mutant that passes. ``same``: its outputs are the golden's to the bit."""
     recording = bench.recording
     unreached = _unreached(recording, bench.golden_module.tree, mutant.line) if recording else ()
     why = explain_survivor(recording, mutant, same, unreached, explored) if recording else ""
@@ -211,7 +206,6 @@ def explain_survivor(
 
 
 def _ignored(recording: Recording) -> list[str]:
-    """Return the parts of the outcome that some case ignores; ``.grad`` for those of all tensors."""
     paths: dict[str, None] = {}
     for case in recording.cases:
         for path, checker in case.checkers.items():
@@ -221,7 +215,6 @@ def _ignored(recording: Recording) -> list[str]:
 
 
 def _unreached(recording: Recording, tree: ast.Module, line: int) -> tuple[int, ...]:
-    """Return first and last line of the block around a line that no case reaches; or ()."""
     coverage = recording.coverage
     if line in coverage.lines:
         return ()
@@ -231,7 +224,6 @@ def _unreached(recording: Recording, tree: ast.Module, line: int) -> tuple[int, 
 
 
 def trivial_sources(bench: Bench) -> dict[str, bytes]:
-    """Return the goal file with the target's body replaced by do-nothing bodies, by their names."""
     masked = [target for _, target in bench.pairs if not isinstance(target.node, ast.ClassDef)]
     if not masked:
         return {}
@@ -248,7 +240,6 @@ def trivial_sources(bench: Bench) -> dict[str, bytes]:
 
 
 def _trivial_bodies(bench: Bench, node: code.FunctionNode) -> dict[str, list[str]]:
-    """Return bodies that give an argument back, or zeros; none for a generator."""
     if code.is_generator(node):
         return {}
     names = [parameter.arg for parameter, _ in code.parameters(node.args)]

@@ -6,8 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from lmr_author.proof.exploring.inputs import Inputs, Place, elements, is_record, shared
-from lmr_author.proof.exploring.profile import size_of
+from lmr_author.proof.exploring.inputs import Inputs, Place, elements, is_record, shared, size_of
 
 FEWEST_WORDS = 2
 """A text with fewer words is a name, and no text."""
@@ -43,12 +42,7 @@ def change(call: Inputs, place: Place, seen: Seen, named: Sequence[Any], rng: ra
 
 
 def another(value: Any, others: Sequence[Any], named: Sequence[Any], rng: random.Random) -> Any:
-    """Return another number, truth or text; of what is none of them a copy, and for None anything plain.
-
-    Args:
-        others: values that recorded calls have there.
-        named: numbers and texts in the target's code.
-    """
+    """Return another number, truth or text; of what is none of them a copy, and for None anything plain."""
     alike: list[Any] = [other for other in others if type(other) is type(value)]
     match value:
         case None:
@@ -72,7 +66,6 @@ def another(value: Any, others: Sequence[Any], named: Sequence[Any], rng: random
 
 
 def _by_words(text: str, others: Sequence[str], rng: random.Random) -> list[str]:
-    """Return a text with its words dropped, repeated, in another order, and with words of another text."""
     words = text.split(" ")
     if len(words) < FEWEST_WORDS:
         return []
@@ -86,7 +79,6 @@ def _by_words(text: str, others: Sequence[str], rng: random.Random) -> list[str]
 
 
 def _by_letters(text: str, named: Sequence[str], rng: random.Random) -> list[str]:
-    """Return a text with other letters, or with a text of the code in it; its profile says whether that was seen."""
     at = rng.randint(0, len(text))
     pieces = [rng.choice(LETTERS), *named]
     made = [text[:at] + rng.choice(pieces) + text[at:] for _ in range(3)]
@@ -101,7 +93,6 @@ def _drop(items: list[Any], rng: random.Random) -> bool:
 
 
 def _change_list(items: list[Any], others: Sequence[Any], rng: random.Random) -> bool:
-    """Drop, repeat, swap, sort or exchange elements in place."""
     if not items or _is_shared(items) or is_record(items):
         return False
     at, to = rng.randrange(len(items)), rng.randrange(len(items))
@@ -133,12 +124,11 @@ def _change_list(items: list[Any], others: Sequence[Any], rng: random.Random) ->
 
 
 def _is_shared(items: Sequence[Any]) -> bool:
-    """Tell whether elements have in them an object that another part may name, or name one."""
+    """Return True if an element contains a shared object, or a reference to one."""
     return any(map(shared, items))
 
 
 def _change_array(values: Any, others: Sequence[Any], rng: random.Random) -> Any:
-    """Return an array of the same shape with its numbers in another order, tied, at a limit, or those of another."""
     import numpy
 
     new = values.copy()
@@ -186,7 +176,7 @@ def resize(call: Inputs, sizes: set[str], before: int, after: int, rng: random.R
     """Give all parts that share a size another one: elements are dropped, or repeated.
 
     Args:
-        sizes: names of those sizes, as :func:`~lmr_author.proof.exploring.profile.size_of` gives them.
+        sizes: names of those sizes, as :func:`~lmr_author.proof.exploring.inputs.size_of` gives them.
         before, after: the size, and the new one.
     """
     kept = sorted(rng.sample(range(before), min(before, after)))

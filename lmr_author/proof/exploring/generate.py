@@ -11,8 +11,7 @@ from typing import Any
 
 from lmr_author.core import code
 from lmr_author.proof.exploring.changes import another, change, resize
-from lmr_author.proof.exploring.inputs import Inputs, Place, elements
-from lmr_author.proof.exploring.profile import Profile, size_of
+from lmr_author.proof.exploring.inputs import Inputs, Place, Profile, elements, size_of
 from lmr_author.runtime.probe.document import Document
 
 MOST_CALLS = 60
@@ -59,7 +58,6 @@ def generate(
     """Yield generated calls without end, or until nothing new is found; each once.
 
     Args:
-        calls: recorded ones, each with its name.
         function: the target in the golden: numbers and texts in its code, and its defaults, are worth a try.
         bold: those that lie outside what was seen, too.
     """
@@ -81,7 +79,6 @@ def generate(
 
 
 def affordable(cost: float, runs: int) -> int:
-    """Return how many generated calls there is time for, each of which takes so many seconds and runs so often."""
     return int(SECONDS / (runs * (cost + OVERHEAD)))
 
 
@@ -103,7 +100,7 @@ class _Maker:
                     self._least[place.path] = min(least, self._least.get(place.path, least))
 
     def keeps_signs(self, made: Inputs) -> bool:
-        """Tell whether no number of a call is below zero, or zero, where all that are known there lie above that."""
+        """Return True if no number is negative (or zero) where all known ones are not."""
         for place in made.places():
             own, known = _least(made, place), self._least.get(place.path)
             if own is not None and known is not None and (own < 0 <= known or own == 0 < known):
@@ -125,7 +122,6 @@ class _Maker:
                 yield made
 
     def changed(self) -> Inputs | None:
-        """Return a recorded call with arguments of others and changed values; None where nothing came of it."""
         made = self._rng.choice(self.calls).copied()
         steps = self._rng.choice((1, 1, 1, 2, 2, 3))
         done = [self._step(made) for _ in range(steps)]
@@ -158,7 +154,6 @@ class _Maker:
         return True
 
     def _resize(self, made: Inputs) -> bool:
-        """Give what shares a size another one, within the sizes seen; a bold call also one, none, and one more."""
         sizes = {}
         for place in made.places():
             if (items := elements(place.node)) is not None:
@@ -181,7 +176,6 @@ class _Maker:
         return True
 
     def _set_option(self, made: Inputs) -> bool:
-        """Give an optional argument a value that no recorded call gave it: one like its default, or none."""
         if not self._defaults:
             return False
         name = self._rng.choice(list(self._defaults))
@@ -206,7 +200,6 @@ class _Maker:
 
 
 def _least(call: Inputs, place: Place) -> float | None:
-    """Return the smallest number at a place of a call; None where there is none."""
     if _is_number(place.node):
         return float(place.node)
     values = call.array(place.node)
@@ -220,7 +213,6 @@ def _is_number(value: Any) -> bool:
 
 
 def _take(made: Inputs, name: str, other: Inputs) -> bool:
-    """Put an argument of another call into a call; return whether it can be."""
     if any(name in call.tree and not call.is_alone(name) for call in (made, other)):
         return False
     made.take(name, other)
@@ -233,7 +225,6 @@ def _argument(path: str) -> str:
 
 
 def _named_values(function: code.FunctionNode) -> list[Any]:
-    """Return the numbers and short texts in a function's code, each once."""
     values = dict.fromkeys(
         (type(node.value), node.value)
         for statement in function.body
@@ -246,6 +237,5 @@ def _named_values(function: code.FunctionNode) -> list[Any]:
 
 
 def _defaults(function: code.FunctionNode) -> dict[str, Any]:
-    """Return the parameters whose default is a plain value."""
     pairs = ((parameter.arg, default) for parameter, default in code.parameters(function.args))
     return {name: default.value for name, default in pairs if isinstance(default, ast.Constant)}

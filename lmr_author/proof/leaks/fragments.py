@@ -45,7 +45,6 @@ class Fragment:
         kind: ``code``, ``comments``, ``notebook``, ``patch`` or ``text``.
         where: the function, or the cell of a notebook; "" for the top level or a whole text.
         line: its first line in the file; 0 when it has none (notebooks).
-        text: its source.
         definition: the function, when it is one of a Python file.
         parsed: its statements, when it was taken apart as Python already.
     """
@@ -59,19 +58,16 @@ class Fragment:
 
     @cached_property
     def statements(self) -> tuple[Statement, ...]:
-        """Its statements; for text, those lines that are some."""
         if self.definition is not None:
             return tuple(of_function(self.definition.function))
         return self.parsed if self.parsed is not None else tuple(loose_statements(self.text, self.line or 1))
 
     @property
     def name(self) -> str:
-        """The last part of the function's name; "" for what is no function."""
         return self.definition.name if self.definition else ""
 
     @property
     def owner(self) -> str:
-        """The class or function that the function is defined in; "" for none."""
         return f".{self.definition.qualname}".split(".")[-2] if self.definition else ""
 
     @cached_property
@@ -80,17 +76,10 @@ class Fragment:
 
     @cached_property
     def data(self) -> bytes:
-        """Its text as bytes, for a quick look."""
         return self.text.encode("utf-8", "replace")
 
 
 def fragments(name: str, data: bytes) -> Iterator[Fragment]:
-    """Yield everything in a file that could be code.
-
-    Args:
-        name: the file's name; its ending says how to read it.
-        data: its bytes.
-    """
     suffix = files.suffix(name)
     if suffix == ".ipynb":
         yield from _notebook(data)
@@ -172,11 +161,6 @@ def _notebook(data: bytes) -> Iterator[Fragment]:
 
 
 def loose_statements(text: str, first_line: int = 1) -> list[Statement]:
-    """Return the lines of a text that are Python statements.
-
-    Args:
-        first_line: number of the text's first line in its file.
-    """
     statements = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -187,7 +171,6 @@ def loose_statements(text: str, first_line: int = 1) -> list[Statement]:
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield (number from 0, text) of lines joined until their brackets are closed."""
     lines = [_MARKED.sub("", _PROMPT.sub("", line, 1), 1) for line in text.splitlines()[:MAX_LINES]]
     number = 0
     while number < len(lines):
@@ -211,7 +194,6 @@ def _depth(line: str) -> int:
 
 
 def _parsed(piece: str) -> list[Statement]:
-    """Return the statement that a logical line is; none when it is no Python."""
     piece = piece.removeprefix("async ")
     if piece.startswith("elif"):
         piece = piece[2:]
@@ -238,5 +220,4 @@ def is_telling(line: str) -> bool:
 
 
 def is_comment(line: str) -> bool:
-    """Recognize a line that is nothing but a comment."""
     return line.lstrip().startswith("#")

@@ -39,14 +39,12 @@ class Leak:
     Attributes:
         kind: ``code`` (a function or the top level of a Python file), ``comments``, ``notebook``, ``patch``,
             ``text``, ``compiled`` or ``history``.
-        path: the file (for a history the folder), relative to the repository.
         solution: the one that can be read there; None for a history.
         similarity: how much of it can be read, 0 to 1.
         sure: it is the solution; if not, it is a look-alike.
         generated: the file was made by running, building or editing.
         line: from 1; 0 when unknown.
         where: the function, or the cell of a notebook; "" for the top level or a text.
-        excerpt: the text of the place.
         nth: 2 for the second definition of that name in a Python file, and so on.
     """
 
@@ -63,14 +61,12 @@ class Leak:
 
     @property
     def node(self) -> str:
-        """``path::qualname`` when the place is a function that could itself be masked; else ""."""
         if self.kind != "code" or not self.where or not self.path.endswith(".py"):
             return ""
         return f"{self.path}::{self.where}" + (f"#{self.nth}" if self.nth > 1 else "")
 
     @property
     def location(self) -> str:
-        """The place in words: "in Old.forward", "in comments"."""
         if self.kind == "code":
             return f"in {self.where}" if self.where else "in the top-level code"
         named = {"comments": "in comments", "notebook": "in this notebook", "patch": "in this patch"}
@@ -79,7 +75,6 @@ class Leak:
 
     @cached_property
     def diff(self) -> str:
-        """A unified diff from the solution's source to the place, indented alike; "" where there is no text."""
         if self.solution is None or not self.excerpt:
             return ""
         excerpt = textwrap.dedent(self.excerpt)
@@ -101,8 +96,6 @@ def in_file(
     """Return every place in a file where a solution, or a look-alike, can be read.
 
     Args:
-        path: the file, relative to the repository, with ``/``.
-        data: its bytes.
         targets: names of functions of this file that are masked: these, and their docstrings, are left out.
     """
     leaks: list[Leak] = []
@@ -120,7 +113,6 @@ def in_file(
 
 
 def _leaks_of(path: str, solution: Solution, pieces: Iterable[Fragment]) -> list[Leak]:
-    """Return the places for one solution: every function, and the best of the rest if none is surer."""
     leaks = []
     for piece in pieces:
         for block in _blocks(piece):
@@ -135,7 +127,6 @@ def _leaks_of(path: str, solution: Solution, pieces: Iterable[Fragment]) -> list
 
 
 def _blocks(piece: Fragment) -> Iterator[Fragment]:
-    """Cut a long text, most of which will be ruled out by its words, into overlapping blocks."""
     lines = piece.text.splitlines(keepends=True) if piece.kind == "text" else []
     if len(lines) <= 2 * BLOCK:
         yield piece
@@ -146,7 +137,7 @@ def _blocks(piece: Fragment) -> Iterator[Fragment]:
 
 
 def _innermost(leaks: list[Leak]) -> list[Leak]:
-    """Leave out functions around, or inside, one that is the better place."""
+    """Drop functions around, or inside, a better match."""
     chosen: list[Leak] = []
     for leak in sorted(leaks, key=lambda leak: (-leak.sure, -leak.similarity, -leak.where.count("."))):
         if not any(_overlap(leak.where, better.where) for better in chosen):
@@ -155,7 +146,6 @@ def _innermost(leaks: list[Leak]) -> list[Leak]:
 
 
 def _overlap(first: str, second: str) -> bool:
-    """Return True if one of two functions is in the other; "" is the top level, around all."""
     outer, inner = sorted((first, second), key=len)
     return not outer or inner.startswith(outer + ".")
 
@@ -179,7 +169,7 @@ def _judged(path: str, solution: Solution, piece: Fragment) -> Leak | None:
 
 @dataclass(frozen=True)
 class _Threshold:
-    """What a match has to reach at least; the fewer names are the same, the more of the statements have to be."""
+    """The minimum for a match: the fewer names agree, the more statements have to."""
 
     similarity: float
     exact: float = 0.0
@@ -193,7 +183,6 @@ class _Threshold:
 
 
 def _reaches(reached: Sequence[float], levels: Iterable[_Threshold]) -> bool:
-    """Return True for a match that reaches all that any of some thresholds needs."""
     return any(all(map(ge, reached, level.needed)) for level in levels)
 
 
@@ -214,7 +203,6 @@ _LITTLE_LOOK_ALIKE = (_Threshold(0.0, exact=0.95, density=0.6, weight=LITTLE / 2
 
 
 def _judge(solution: Solution, piece: Fragment, match: StatementMatch) -> bool | None:
-    """Return True for the solution, False for a look-alike, None for neither."""
     is_little = solution.weight < LITTLE
     # A long text around a solution that is all there says nothing; around a little one it does.
     density = match.density if piece.kind == "code" or is_little else 1.0
@@ -255,7 +243,6 @@ def _relation(solution: Solution, piece: Fragment) -> str:
 
 
 def _excerpt(solution: Solution, piece: Fragment, match: StatementMatch, by_lines: bool) -> tuple[int, str]:
-    """Return (line of the file or 0, text) of the part of a fragment that holds the solution."""
     start = piece.line or 1
     lines = piece.text.splitlines()
     if piece.definition is not None and len(lines) <= 2 * solution.source.count("\n") + 10:
@@ -280,11 +267,6 @@ _BUILD = re.compile(r"(?:^|/)(?:build/(?:lib|bdist|temp)[^/]*|dist|[^/]+\.egg-in
 
 
 def is_generated(path: str) -> bool:
-    """Recognize a file that was made by running, building or editing, not written.
-
-    Args:
-        path: path in the repository, with ``/``.
-    """
     pure = PurePosixPath(path)
     return (
         not GENERATED_FOLDERS.isdisjoint(pure.parts[:-1])

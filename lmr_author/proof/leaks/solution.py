@@ -44,7 +44,6 @@ class Solution:
         lines: its telling lines without blanks, comments left out.
         needed: names that a copy needs: functions, attributes, keywords.
         variables: names of its variables.
-        compiled: its names in a compiled file.
     """
 
     implementation: Implementation
@@ -62,12 +61,11 @@ class Solution:
 
     @property
     def owner(self) -> str:
-        """The class or function that it is defined in; "" for none."""
         return f".{self.qualname}".split(".")[-2]
 
     @property
     def has_telling_name(self) -> bool:
-        """Tell a name that identifies the function from a common one."""
+        """Return True if the name identifies the function."""
         return self.name not in COMMON_NAMES and not self.name.startswith("__")
 
     @cached_property
@@ -75,7 +73,7 @@ class Solution:
         return sum(statement.weight for statement in self.statements)
 
     def may_be_in(self, data: bytes) -> bool:
-        """Rule most places out quickly: a copy has most of the names that it needs, or most of the variables."""
+        """Rule out most places quickly: a copy has most of the needed names, or most of the variables."""
         share = NEEDED if len(self.needed) >= 3 else 1.0
         if _count(self.needed, data) >= share * len(self.needed):
             return True
@@ -97,9 +95,7 @@ def solution_of(
     """Return the golden function in comparable forms; None when it is too small to be recognized.
 
     Args:
-        golden, node: the golden file, and the function in it.
         masked: the masked function; None when it is not masked.
-        goal: the masked file; None when there is none.
     """
     statements = _removed(node, masked)
     if sum(statement.weight for statement in statements) < LEAST_WEIGHT:
@@ -125,7 +121,6 @@ def solution_of(
 
 
 def _removed(golden: FunctionNode, masked: FunctionNode | None) -> list[Statement]:
-    """Return the statements of a golden function that the masked one no longer has."""
     remaining = Counter(statement.exact for statement in (of_function(masked) if masked else ()))
     removed = []
     for statement in of_function(golden):
@@ -142,7 +137,6 @@ def _words(names: set[str]) -> tuple[bytes, ...]:
 
 
 def _telling_lines(golden: Module, node: FunctionNode) -> set[str]:
-    """Return the lines of the body behind the docstring that compute something."""
     first = node.body[0]
     documented = ast.get_docstring(node, clean=False) is not None
     start = (first.end_lineno or first.lineno) + 1 if documented else first.lineno
@@ -188,7 +182,6 @@ class CompiledNames:
 
 
 def compiled_names(golden: Module, node: FunctionNode, goal: Module | None) -> CompiledNames:
-    """Return the names of a golden function; ``goal`` is the masked file, None when it is not masked."""
     every = _names(node) - {node.name.encode()}
     left = _names(goal.tree) if goal is not None else frozenset[bytes]()
     stems = {PurePosixPath(module.name).stem for module in (golden, goal) if module is not None}
@@ -198,7 +191,6 @@ def compiled_names(golden: Module, node: FunctionNode, goal: Module | None) -> C
 
 
 def _names(tree: ast.AST) -> frozenset[bytes]:
-    """Return the names, and the short texts, that a compiled file keeps of some code; annotations left out."""
     names: set[str] = set()
     stack: list[ast.AST] = [tree]
     while stack:

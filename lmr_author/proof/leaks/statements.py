@@ -53,7 +53,7 @@ APART = 10
 
 
 def token_weight(token: str) -> float:
-    """Return how much a token tells: a called or accessed name most, brackets least."""
+    """Return a token's weight: a called or accessed name weighs most, brackets least."""
     if token == BLANK:
         return 0.3
     kind, text = token[0], token[1:]
@@ -73,7 +73,6 @@ class Statement:
     Attributes:
         shape: its tokens, variables blanked.
         names: the variables at the blanks, in order.
-        line: where it begins, from 1.
     """
 
     shape: tuple[str, ...]
@@ -86,12 +85,10 @@ class Statement:
 
     @cached_property
     def bag(self) -> Counter[str]:
-        """Its tokens, each with how often it occurs."""
         return Counter(self.shape)
 
     @property
     def exact(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Equal for statements that are the same, names included."""
         return self.shape, self.names
 
 
@@ -100,7 +97,6 @@ def of_function(node: FunctionNode) -> list[Statement]:
 
 
 def of_module(tree: ast.Module, *, definitions: bool) -> list[Statement]:
-    """Return the statements of a module, those in functions and classes only with ``definitions``."""
     return list(_statements(tree.body, definitions=definitions))
 
 
@@ -118,7 +114,6 @@ def _statements(nodes: Iterable[ast.stmt], *, definitions: bool = True) -> Itera
 
 
 def _row(node: ast.stmt) -> Iterator[tuple[str, str]]:
-    """Yield the tokens of a statement without its blocks; none for what computes nothing."""
     word, parts = "", list[ast.AST | None]()
     match node:
         case ast.Expr(value=value) if not isinstance(value, ast.Constant) and not _is_log(value):
@@ -141,7 +136,6 @@ def _row(node: ast.stmt) -> Iterator[tuple[str, str]]:
 
 
 def _is_log(node: ast.expr) -> bool:
-    """Recognize ``print(…)``, ``logger.info(…)``, ``warnings.warn(…)``."""
     match node:
         case ast.Call(func=ast.Name(id="print")):
             return True
@@ -151,7 +145,6 @@ def _is_log(node: ast.expr) -> bool:
 
 
 def _stores(targets: list[ast.expr], value: ast.expr) -> bool:
-    """Recognize an assignment that only keeps an argument: ``self.size = size``."""
     match targets:
         case [ast.Attribute(value=ast.Name(id=owner), attr=name)] if owner in _SELF:
             return isinstance(value, ast.Name) and value.id.strip("_") == name.strip("_")
@@ -238,7 +231,6 @@ _Pair = tuple[Statement, Statement]
 
 
 def compare(wanted: Sequence[Statement], code: Sequence[Statement]) -> StatementMatch:
-    """Return the best match of a solution in some code, within a window about as long as the solution."""
     total = sum(statement.weight for statement in wanted)
     window = _window(wanted, code)
     pairs = _pairs(wanted, window)
@@ -254,7 +246,6 @@ def compare(wanted: Sequence[Statement], code: Sequence[Statement]) -> Statement
 
 
 def _window(wanted: Sequence[Statement], code: Sequence[Statement]) -> Sequence[Statement]:
-    """Return the part of some code with the most of the solution's statements in it."""
     length = len(wanted) * 3 // 2 + 6
     shapes = {statement.shape: statement.weight for statement in wanted}
     gains = [shapes.get(statement.shape, 0.0) for statement in code]
@@ -312,7 +303,6 @@ def _renaming(pairs: Sequence[_Pair]) -> dict[str, str]:
 
 
 def _common_weight(statement: Statement, other: Statement, renamed: dict[str, str]) -> float:
-    """Return the weight of the tokens that two statements share; variables count where renamed consistently."""
     if statement.exact == other.exact:
         return statement.weight
     shared = statement.bag & other.bag
@@ -323,7 +313,6 @@ def _common_weight(statement: Statement, other: Statement, renamed: dict[str, st
 
 
 def _densest_lines(pairs: Sequence[_Pair]) -> tuple[int, int]:
-    """Return first and last line of the counterparts, without the few that stand apart."""
     weights: dict[int, float] = defaultdict(float)
     for statement, other in pairs:
         weights[other.line] += statement.weight

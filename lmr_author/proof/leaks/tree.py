@@ -44,15 +44,12 @@ POINTER_SIZES = range(60, 1025)
 
 @dataclass(frozen=True)
 class Scan:
-    """The result of one pass over all files: Git LFS pointers, and copies of solutions."""
-
     pointers: tuple[FileEntry, ...]
     leaks: tuple[Leak, ...]
 
 
 @once
 def solutions(task: TaskContents) -> list[Solution]:
-    """Return every golden function of the task, in comparable forms."""
     comparable = (_solution(files, target) for files in pairs(task) for target in files.targets)
     return list(filter(None, comparable))
 
@@ -80,7 +77,6 @@ def histories(task: TaskContents) -> tuple[Leak, ...]:
 
 
 def _form_of_history(task: TaskContents, entry: FileEntry) -> str:
-    """Return the form in which something holds a version history; "" when it holds none."""
     if entry.name in VERSION_CONTROL and entry.kind in ("file", "folder", "link"):
         return entry.kind
     if entry.kind == "file" and entry.suffix == ".bundle":
@@ -96,7 +92,7 @@ def is_history(path: str) -> bool:
 
 @once
 def scan(task: TaskContents) -> Scan:
-    """Look into every file of the repository, and of the goldens for LFS pointers, once."""
+    """Read every file of the repository once, and the goldens for LFS pointers."""
     wanted = solutions(task)
     masked: dict[str, set[str]] = defaultdict(set)
     for files in pairs(task):
@@ -119,7 +115,6 @@ def scan(task: TaskContents) -> Scan:
 
 
 def _limit(task: TaskContents, entry: FileEntry) -> int:
-    """Return the size (bytes) up to which a file is searched for solutions; 0 for one that is not searched."""
     path = task.in_repository(entry)
     # The agent is meant to read the paper; of goldens LMR405 speaks; recorded values are no code.
     if not path or path in ("paper.json", "paper.pdf") or "golden_files" in path.split("/"):
@@ -142,9 +137,7 @@ class FileLeak:
 
     Attributes:
         code: of the check that reports it.
-        path: relative to the repository.
         line: from 1; 0 when unknown.
-        implementation: whose solution it is; None for a history.
         places: the places in the file, the surest and likest first.
         form: what a history or a folder is, or the function that was compiled; "" for text.
     """
@@ -165,7 +158,6 @@ class FileLeak:
 
 
 def search(task: TaskContents) -> Iterator[FileLeak]:
-    """Yield every file of the agent's tree that gives a solution away, or may."""
     yield from compiled_solutions(task)
     yield from version_histories(task)
     yield from copies(task)
@@ -174,7 +166,6 @@ def search(task: TaskContents) -> Iterator[FileLeak]:
 
 
 def compiled_solutions(task: TaskContents) -> Iterator[FileLeak]:
-    """Yield compiled files of goldens (LMR401)."""
     for leak in scan(task).leaks:
         if leak.kind == "compiled" and leak.solution is not None:
             name, implementation = leak.solution.qualname, leak.solution.implementation
@@ -193,7 +184,6 @@ _HISTORY = {
 
 
 def version_histories(task: TaskContents) -> Iterator[FileLeak]:
-    """Yield version histories (LMR402)."""
     for leak in histories(task):
         name = leak.path.rpartition("/")[2]
         message = _HISTORY.get(leak.where, "{name} links to a version history").format(name=name)
@@ -203,7 +193,6 @@ def version_histories(task: TaskContents) -> Iterator[FileLeak]:
 
 
 def copies(task: TaskContents) -> Iterator[FileLeak]:
-    """Yield files with copies of solutions (LMR403), but the comments of a solution's own goal file."""
     goal_files = {
         files.implementation.index: task.in_repository_path(files.goal_path) for files in pairs(task)
     }
@@ -220,7 +209,6 @@ def copies(task: TaskContents) -> Iterator[FileLeak]:
 
 
 def _copy(places: Sequence[Leak], *, is_goal: bool) -> FileLeak:
-    """Return what is said about the places of one solution in one file; ``is_goal`` if that is a goal file."""
     likest = places[0]
     assert likest.solution is not None
     name, percent = likest.solution.qualname, round(likest.similarity * 100)
@@ -244,7 +232,6 @@ def _severity(leak: Leak) -> Severity:
 
 
 def _advice(places: Sequence[Leak], *, is_goal: bool) -> str:
-    """Return what to do about copies in a file; a goal file stays."""
     likest = places[0]
     if likest.path.startswith("unit_test/"):
         return "compare with stored values instead of a copy"
@@ -259,7 +246,6 @@ def _advice(places: Sequence[Leak], *, is_goal: bool) -> str:
 
 
 def comments(task: TaskContents) -> Iterator[FileLeak]:
-    """Yield goal files whose comments hold the solution of their own target (LMR404)."""
     for solution in solutions(task):
         owner, name = solution.implementation, solution.qualname
         files = pair(task, owner)

@@ -8,16 +8,17 @@ an error; a check that did not run proves nothing.
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from lmr_author import __version__
 from lmr_author.core.errors import UsageError
-from lmr_author.core.task import Finding, Severity, Task, accepted
+from lmr_author.core.task import INFO, Finding, Severity, Task, accepted
 from lmr_author.core.task.accepted import AcceptedFinding
 from lmr_author.proof.checks.base import INTERNAL
 from lmr_author.proof.contents import TaskContents, readable
@@ -32,7 +33,6 @@ class Property:
     """A property of a task and the reason why it holds or not.
 
     Attributes:
-        name: of the property.
         holds: None when checks that would prove it did not run.
         evidence: the checks that deny it, or "".
     """
@@ -47,9 +47,7 @@ class TaskReport:
     """The findings of one task, in the order of path, line and code.
 
     Attributes:
-        findings: those that count.
         accepted: those that the annotator accepted, each with the reason.
-        properties: the four properties of LMR-Bench's Table 1.
     """
 
     task: str
@@ -64,7 +62,6 @@ class TaskReport:
 
     @property
     def clean(self) -> bool:
-        """Return True if there is neither an error nor a warning."""
         return all(finding.severity is Severity.NOTE for finding in self.findings)
 
     def to_json(self) -> dict[str, Any]:
@@ -83,8 +80,6 @@ class TaskReport:
 
 @dataclass(frozen=True)
 class Report:
-    """The findings of several tasks."""
-
     tasks: tuple[TaskReport, ...]
 
     @property
@@ -93,7 +88,6 @@ class Report:
 
     @property
     def clean(self) -> bool:
-        """Return True if no task has an error or a warning."""
         return all(task.clean for task in self.tasks)
 
     def at_least(self, severity: Severity) -> Report:
@@ -113,7 +107,6 @@ class Report:
         return dict(sorted(counts.items()))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the report as ``validate --format json`` prints it (``schemas/validation.schema.json``)."""
         return {
             "format": FORMAT,
             "tool": __version__,
@@ -139,11 +132,8 @@ def accept_findings(
     """Store an acceptance of each named finding.
 
     Args:
-        tasks: the one task meant.
-        report: its findings.
         wanted: ``CODE``, when it was found in one file only, or ``CODE:PATH``, the path relative to the task
             or to its repository.
-        reason: why they are no problem.
 
     Raises:
         UsageError: several tasks, no reason, nothing named, or something not found, or in several files.
@@ -162,7 +152,6 @@ def accept_findings(
 
 
 def _named(findings: Sequence[Finding], name: str) -> list[Finding]:
-    """Return the findings that ``CODE`` or ``CODE:PATH`` names. Raises UsageError where it names none, or several."""
     code, _, path = name.partition(":")
     code, path = code.strip().upper(), path.strip().removeprefix("./")
     same = [finding for finding in findings if finding.code == code]
@@ -196,12 +185,6 @@ DOUBTED_BY = frozenset({"LMR206"})
 
 
 def judge(findings: Sequence[Finding], ran: Collection[str]) -> tuple[Property, ...]:
-    """Decide which properties hold.
-
-    Args:
-        findings: those that count.
-        ran: codes of the checks that ran.
-    """
     against = {finding.code for finding in findings if _denies(finding)}
     properties = []
     for name, codes in PROPERTIES.items():
@@ -223,8 +206,6 @@ _LINES = re.compile(r"^L(\d+)(?:-L(\d+))?$")
 
 @dataclass(frozen=True)
 class Position:
-    """Lines of a file, from 1, and their text without their ends."""
-
     first: int
     last: int
     lines: tuple[str, ...]
@@ -238,7 +219,6 @@ class Places:
 
     @property
     def several(self) -> bool:
-        """Tell a task with several implementations: findings name theirs."""
         return len(self._contents.implementations) > 1
 
     def of(self, finding: Finding) -> Position | None:
@@ -273,3 +253,56 @@ def _line_of(text: str, pointer: str) -> int:
     if is_whole_entry or position >= len(starts):
         return 0
     return len(re.split(r"\r\n|\r|\n", text[: starts[position]]))
+
+
+# workflow commands of GitHub Actions
+
+_GITHUB = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
+
+
+def file_of(task: TaskReport, finding: Finding, base: Path) -> str:
+    """Return the file of a finding, from ``base`` where it lies below, else absolute; with ``/``.
+
+    For a finding about the whole task it is its ``info.json``: code hosts know only files.
+    """
+    root = os.path.normpath(base.absolute() / task.path)
+    below = os.path.relpath(root, base.absolute())
+    return Path(readable(root if below.startswith("..") else below), finding.path or INFO).as_posix()
+
+
+def clean(text: str) -> str:
+    """Escape characters that move a cursor or that logs cannot hold, as Python writes them."""
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text
+    )
+
+
+def _text(finding: Finding) -> str:
+    which = f" [implementation {finding.implementation}]" if finding.implementation else ""
+    return f"{clean(finding.message)}{which}" + (f"\n{clean(finding.hint)}" if finding.hint else "")
+
+
+def github(report: Report, base: Path) -> Iterator[str]:
+    """Yield a workflow command for each finding, which becomes a remark at its line of a pull request.
+
+    https://docs.github.com/actions/using-workflows/workflow-commands-for-github-actions
+
+    Args:
+        base: the folder that paths are relative to: the checkout.
+    """
+    for task in report.tasks:
+        places = Places(task.directory)
+        for finding in task.findings:
+            values = {"file": file_of(task, finding, base)}
+            if position := places.of(finding):
+                values |= {"line": str(position.first), "endLine": str(position.last)}
+            values["title"] = f"{finding.code} in {task.task}"
+            escaped = {key: _escaped(clean(value)) for key, value in values.items()}
+            shown = ",".join(
+                f"{key}={value.replace(':', '%3A').replace(',', '%2C')}" for key, value in escaped.items()
+            )
+            yield f"::{_GITHUB[finding.severity]} {shown}::{_escaped(_text(finding))}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

@@ -111,7 +111,6 @@ def processors() -> int:
 
 
 def _examine_all(tasks: Sequence[Task], checks: Sequence[Check], jobs: int) -> Iterator[tuple[int, _Result]]:
-    """Yield the number and result of each task, in any order."""
     ours = all(by_code().get(check.code) is check for check in checks)  # others cannot be named to a process
     if jobs == 1 or len(tasks) < ALONE_BELOW or not ours:
         for number, task in enumerate(tasks):
@@ -131,7 +130,6 @@ _Request = tuple[Path, tuple[str, ...]]
 
 
 def _in_processes(requests: Mapping[int, _Request], jobs: int) -> Iterator[tuple[int, _Result]]:
-    """Yield what is done before a process dies."""
     # Not forked: another thread, of a progress bar say, could hold a lock that is never released in the copy.
     pool = ProcessPoolExecutor(jobs, get_context("spawn"), processes.begin_worker)
     with processes.safe_path():
@@ -179,7 +177,6 @@ def _lost(task: Task, why: str) -> _Result:
 
 
 def _conflicts(claims: Sequence[Sequence[tuple[str, str, Finding]]]) -> dict[int, list[Finding]]:
-    """Return the findings, by number of task, for claims that another task makes too."""
     claiming: dict[tuple[str, str], list[tuple[int, Finding]]] = defaultdict(list)
     for number, own in enumerate(claims):
         for code, claim, finding in own:
@@ -218,7 +215,7 @@ def _order(finding: Finding) -> tuple[int, str, int, str, int]:
 
 
 class _TooLateError(BaseException):
-    """Time is over. No Exception, so that no check takes it for a crash of its own."""
+    """The time limit. Not an Exception, so that no check takes it for its own crash."""
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from statistics import mean
 
 import numpy
 
-from lmr_author.proof.evaluation.candidates.intervals import Z95
+from lmr_author.proof.evaluation.candidates.results import Z95
 from lmr_author.release.analysis.observations import Observation
 from lmr_author.release.analysis.tables import Cell, Problem, Table, groups, name_of, percent, samples_of
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from lmr_author.core.errors import UsageError
 from lmr_author.core.texts import counted
-from lmr_author.proof.evaluation.candidates.intervals import pass_at
+from lmr_author.proof.evaluation.candidates.results import pass_at
 from lmr_author.release.analysis.observations import UNJUDGED, Observation, Usage
 from lmr_author.release.analysis.tables import (
     GROUP,

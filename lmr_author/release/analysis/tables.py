@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import TypeVar
 
-from lmr_author.proof.evaluation.candidates.intervals import pass_rate
+from lmr_author.proof.evaluation.candidates.results import pass_rate
 from lmr_author.release.analysis.grades import CC, GRADES, LI, UNPARSABLE
 from lmr_author.release.analysis.observations import UNJUDGED, Observation
 from lmr_author.release.review.agreement import agreement, majority

@@ -19,7 +19,7 @@ from lmr_author.core.task.record import Digest, Record, Text
 from lmr_author.core.texts import shortened, told
 from lmr_author.release.export.output import render
 from lmr_author.release.models import prompts
-from lmr_author.runtime.environment.versions import find_versions, in_words
+from lmr_author.runtime.environment.where import find_versions, in_words
 from lmr_author.runtime.replay.staging import read_golden
 
 REPLIES = "challenge-replies"

@@ -12,7 +12,7 @@ from lmr_author.core import files
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Implementation, Task, provenance
 from lmr_author.release.export.options import Exportable
-from lmr_author.runtime.environment.versions import find_versions
+from lmr_author.runtime.environment.where import find_versions
 from lmr_author.runtime.replay.staging import copy_tree
 from lmr_author.runtime.sandbox.docker_build import with_base
 

@@ -28,8 +28,8 @@ from lmr_author.release.export.agent import copying, write_bundle
 from lmr_author.release.export.images import push_image
 from lmr_author.release.export.options import Exportable, ExportOptions
 from lmr_author.release.export.output import files_and_links, render
-from lmr_author.runtime.environment.versions import find_versions, in_words
-from lmr_author.runtime.probe import definitions
+from lmr_author.runtime.environment.where import find_versions, in_words
+from lmr_author.runtime.probe import instrument
 from lmr_author.runtime.replay import replaying, staging
 
 CASE_SECONDS = 60.0
@@ -238,7 +238,7 @@ def _write_probe(
 def _nth(golden: bytes, target: code.Definition) -> int:
     """Number a definition as the replayer does, which counts neither classes nor lines."""
     tree, nth = ast.parse(golden), 1
-    while definitions.def_line(definitions.find(tree, target.qualname, nth=nth)[-1]) != target.line:
+    while instrument.def_line(instrument.find(tree, target.qualname, nth=nth)[-1]) != target.line:
         nth += 1
     return nth
 

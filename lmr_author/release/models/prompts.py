@@ -18,7 +18,7 @@ from lmr_author.release.analysis.grades import grade_of
 from lmr_author.release.analysis.model_input import ModelInput
 from lmr_author.release.export.output import render
 from lmr_author.release.review.score import Candidate
-from lmr_author.runtime.environment.versions import find_versions, in_words
+from lmr_author.runtime.environment.where import find_versions, in_words
 from lmr_author.runtime.replay.staging import tree_path
 
 CHARACTERS = 3.5

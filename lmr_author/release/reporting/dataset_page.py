@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 from urllib.parse import quote
@@ -18,6 +18,7 @@ from lmr_author.core.task import (
     State,
     Task,
     TaskInfo,
+    recording,
 )
 from lmr_author.core.task import evaluation as evaluations
 from lmr_author.core.task.difficulty import Extreme, TargetDifficulty
@@ -30,6 +31,9 @@ from lmr_author.release.reporting.status import BROKEN, STATES, Status, status_w
 from lmr_author.release.review.review import ReviewResult, result_of
 from lmr_author.release.review.review_status import ACCEPTED, DISPUTED, REJECTED, proof_of
 
+LONGEST = 12
+"""Tasks in the chart of the time that an evaluation takes."""
+
 
 @dataclass(frozen=True)
 class TaskRow:
@@ -41,6 +45,8 @@ class TaskRow:
         people: the reviews in numbers; "" for none.
         errors, warnings: findings that count.
         mutants: what became of the mutants of all implementations.
+        lines: lines of the masked functions that can run, as their recordings count them.
+        seconds: time that the gates took.
         bytes: size of the task's content.
         agreement: share of checklist items on which the reviewers agree, 0 to 1; None without two of them.
         link: address of the task's page; "" without one.
@@ -59,6 +65,8 @@ class TaskRow:
     warnings: tuple[Finding, ...]
     gates: tuple[GateResult, ...]
     mutants: MutationScore
+    lines: int
+    seconds: float
     bytes: int
     agreement: float | None
     link: str
@@ -81,6 +89,9 @@ class DatasetPage:
 
     Attributes:
         facts: (name, value) pairs shown at the top.
+        slowest: the tasks whose evaluation takes longest, with its minutes and their share of the longest.
+        points: the tasks whose mutants were tried, with their place from left (few lines) and top, in percent.
+        solved: how many tasks models solve how often; empty before any answer was judged.
         operators: mutation operators with the mutants killed and made, those first that leave most alive.
         extremes: what every model solves, and what none solves: with the targets' tasks.
     """
@@ -89,6 +100,9 @@ class DatasetPage:
     rows: tuple[TaskRow, ...]
     categories: tuple[tuple[str, int], ...]
     states: tuple[tuple[str, int], ...]
+    slowest: tuple[tuple[str, str, float], ...]
+    points: tuple[tuple[TaskRow, float, float], ...]
+    solved: tuple[tuple[str, int], ...]
     operators: tuple[tuple[str, int, int], ...]
     facts: tuple[tuple[str, str], ...]
     extremes: tuple[tuple[Extreme, tuple[tuple[TaskRow, TargetDifficulty], ...]], ...]
@@ -115,9 +129,45 @@ def dataset_page(name: str, tasks: Sequence[Task], say: Progress, *, linked: boo
         tuple(rows),
         tuple((category, categories[category]) for category in order),
         tuple((state, states[state]) for state in STATES if state != BROKEN or states[BROKEN]),
+        _slowest(rows),
+        _points(rows),
+        _solved(rows),
         _operators(rows),
         _facts(rows),
         tuple((extreme, _with(extreme, rows)) for extreme in Extreme),
+    )
+
+
+def _slowest(rows: Sequence[TaskRow]) -> tuple[tuple[str, str, float], ...]:
+    longest = sorted(filter(lambda row: row.seconds, rows), key=lambda row: -row.seconds)[:LONGEST]
+    return tuple(
+        (row.name, f"{row.seconds / 60:.1f} min", row.seconds / longest[0].seconds) for row in longest
+    )
+
+
+def _points(rows: Sequence[TaskRow]) -> tuple[tuple[TaskRow, float, float], ...]:
+    """Place each task by the lines of its functions and by the share of mutants that its tests kill.
+
+    The lower edge is half of the mutants: below it a test is weak, however weak.
+    """
+    most = max((row.lines for row in rows), default=0)
+    return tuple(
+        (row, 100 * row.lines / most, 100 - max(0, 200 * (row.mutants.share - 0.5)))
+        for row in rows
+        if row.lines and row.mutants.share is not None
+    )
+
+
+def _solved(rows: Sequence[TaskRow]) -> tuple[tuple[str, int], ...]:
+    shares = [row.solved / row.tried for row in rows if row.tried]
+    if not shares:
+        return ()
+    return (
+        ("never", sum(share == 0 for share in shares)),
+        ("up to a third", sum(0 < share <= 1 / 3 for share in shares)),
+        ("up to two thirds", sum(1 / 3 < share <= 2 / 3 for share in shares)),
+        ("more often", sum(2 / 3 < share < 1 for share in shares)),
+        ("always", sum(share == 1 for share in shares)),
     )
 
 
@@ -159,12 +209,24 @@ def _row(task: Task, checks: TaskReport, link: str) -> TaskRow:
         warnings=tuple(finding for finding in checks.findings if finding.severity is Severity.WARNING),
         gates=gates,
         mutants=evaluations.mutation_score(gates),
+        lines=sum(_lines(task, info)),
+        seconds=sum(gate.seconds for gate in gates),
         bytes=sum(path.stat().st_size for path in task.content_files()),
         agreement=reviewed.agreement.percent if reviewed and reviewed.agreement else None,
         link=link,
         stale=evaluation is not None and not evaluation.is_of(State.of(task)),
         difficulty=where.difficulty,
     )
+
+
+def _lines(task: Task, info: TaskInfo) -> Iterator[int]:
+    for implementation in info.implementations:
+        try:
+            recorded = recording.load(task.recording(info, implementation.index))
+        except (LmrError, OSError):
+            continue
+        if recorded:
+            yield len(recorded.coverage.lines) + len(recorded.coverage.missed)
 
 
 def _reviewed(task: Task) -> ReviewResult | None:

@@ -71,7 +71,6 @@ def dummies_of(dockerfile: str) -> dict[str, str]:
 
 
 def released(torch: str) -> date | None:
-    """Return the day on which a PyTorch version was released; None for an unknown one."""
     release = _release_of(torch)
     return release.released if release else None
 
@@ -123,7 +122,6 @@ def is_reference(image: str) -> bool:
 
 
 def _require_python(base: BaseImageOrigin, python: str) -> None:
-    """Raise LmrError where an image of PyTorch has another Python, or is older than this one."""
     release, row = _release_of(base.torch), table("pythons").get(python)
     if release is None or release.python == python:
         return
@@ -139,7 +137,6 @@ def _require_python(base: BaseImageOrigin, python: str) -> None:
 
 
 def known_image(image: str) -> BaseImageOrigin:
-    """Return an image that was given, with the facts that the table has about its tag."""
     reason, tag = "given by the annotator", _TAG.search(image)
     release = _release_of(tag[1]) if tag else None
     if tag is None or release is None:
@@ -148,7 +145,6 @@ def known_image(image: str) -> BaseImageOrigin:
 
 
 def _choose(needs: Needs, given: str | None) -> BaseImageOrigin:
-    """Return the image of an exact torch requirement, else the newest at the commit's date that fits."""
     wanted = [
         requirement for requirement in needs.torch if requirement.name == "torch" and applies(requirement)
     ]
@@ -208,7 +204,6 @@ def _release(
 
 
 def _pinned_release(torch: Version, request: str) -> tuple[_Release, str]:
-    """Return the release of an exact version, else the nearest older one that there is an image of."""
     older = [release for release in _releases() if release.torch <= torch]
     nearest = older[-1] if older else _releases()[0]
     missing = f"; there is no image of it, {nearest.torch} is the nearest" if nearest.torch != torch else ""
@@ -216,7 +211,6 @@ def _pinned_release(torch: Version, request: str) -> tuple[_Release, str]:
 
 
 def other_python(needs: Needs, base: BaseImageOrigin) -> str:
-    """Return a note for an annotator where the repository asks for another Python than the image's; else ""."""
     if not unmet(needs, base.python):
         return ""
     certainty, advice = "", "name an image that has it with --base-image"

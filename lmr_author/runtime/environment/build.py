@@ -130,7 +130,6 @@ def _failed(task: Task, error: SandboxBuildError, lock: str) -> BuildResult:
 
 
 def _files(task: Task, info: TaskInfo, chosen: Sequence[str]) -> Sequence[str]:
-    """Return the files to import: those chosen, else the goal files, else the packages at the repository's top."""
     root = task.repository(info)
     for name in chosen:
         if not files.inside(root, name).is_file():
@@ -149,8 +148,6 @@ def _files(task: Task, info: TaskInfo, chosen: Sequence[str]) -> Sequence[str]:
 
 @dataclass(frozen=True)
 class Inventory:
-    """Versions in an environment, as its Python says; "" for what is not installed."""
-
     python: str
     platform: str
     numpy: str = ""
@@ -235,8 +232,6 @@ def _imported(path: str, result: ExecResult, seconds: float, lock: str) -> Impor
 
 @dataclass(frozen=True)
 class _Report:
-    """The probe's one line about an import."""
-
     ok: bool = False
     module: str = ""
     seconds: float = 0.0

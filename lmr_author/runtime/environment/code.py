@@ -39,8 +39,6 @@ _CREDENTIAL = re.compile(r"\benviron\[\s*['\"](\w*(?:KEY|TOKEN|SECRET)\w*)['\"]\
 
 @dataclass(frozen=True)
 class Import:
-    """An import: dotted name (a relative one by its absolute name), and line."""
-
     name: str
     line: int
 
@@ -58,21 +56,24 @@ class Code:
         local: names of its modules and folders, which an import can mean; research code extends ``sys.path``
             freely, so the place says little.
         asks_version: some file asks for the version of an installed package.
-        credentials: variables of the environment that hold keys, and that the code cannot do without.
+        keys: path → variables of the environment that hold keys, and that the file cannot do without.
     """
 
     files: dict[str, list[Import]]
     local: frozenset[str]
     asks_version: bool
-    credentials: tuple[str, ...]
+    keys: dict[str, list[str]]
 
     def main(self) -> list[str]:
         """Return the files that are no examples or scripts; all of them when nothing is left."""
         main = [path for path in self.files if not _ASIDE.search(path)]
         return main if any(self.files[path] for path in main) else list(self.files)
 
+    def credentials(self) -> tuple[str, ...]:
+        """Return the variables that hold keys in the main code; what an example asks for is no task's need."""
+        return tuple(sorted({name for path in self.main() for name in self.keys[path]}))
+
     def reachable(self, goals: Iterable[str]) -> list[str]:
-        """Return the files that importing some files reads, those files among them."""
         by_module = self._by_module()
         waiting, reached = list(goals), set[str]()
         while waiting:
@@ -96,7 +97,6 @@ class Code:
         return by_module
 
     def foreign(self, paths: Iterable[str]) -> Iterator[tuple[str, Import]]:
-        """Yield the imports of some files that are neither the repository's nor Python's, each with its file."""
         for path in paths:
             for imported in self.files[path]:
                 top = imported.top
@@ -105,7 +105,6 @@ class Code:
 
 
 def _longest_known(name: str, by_module: dict[str, list[str]]) -> list[str]:
-    """Return the files of the module that a dotted name begins with: its last words may be names in the module."""
     while name and name not in by_module:
         name = name.rpartition(".")[0]
     return by_module.get(name, [])
@@ -114,7 +113,8 @@ def _longest_known(name: str, by_module: dict[str, list[str]]) -> list[str]:
 def read_code(root: Path) -> Code:
     """Read the imports of every Python file below ``root``, one file after another: all together may be large."""
     imports: dict[str, list[Import]] = {}
-    local, credentials = set[str](), set[str]()
+    keys: dict[str, list[str]] = {}
+    local = set[str]()
     asks_version = False
     for file in files.walk(root):
         path = file.relative_to(root)
@@ -129,9 +129,9 @@ def read_code(root: Path) -> Code:
         except LmrError:  # too large, or no text
             continue
         imports[name] = list(_imports(name, text))
-        credentials.update(_CREDENTIAL.findall(text))
+        keys[name] = _CREDENTIAL.findall(text)
         asks_version |= _ASKS_VERSION.search(text) is not None
-    return Code(imports, frozenset(local), asks_version, tuple(sorted(credentials)))
+    return Code(imports, frozenset(local), asks_version, keys)
 
 
 def _imports(path: str, text: str) -> Iterator[Import]:
@@ -147,7 +147,6 @@ def _imports(path: str, text: str) -> Iterator[Import]:
 
 
 def _absolute(path: str, module: str) -> str:
-    """Return the module of a ``from`` in a file, with its dot at the end."""
     name = module.lstrip(".")
     dots = len(module) - len(name)
     folders = PurePosixPath(path).parts[:-1]

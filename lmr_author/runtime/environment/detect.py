@@ -83,7 +83,7 @@ def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[
         date=commit_date,
         sources=tuple(manifest.path for manifest in manifests if manifest.says_more_than_problems),
         system=_system(others),
-        credentials=code.credentials,
+        credentials=code.credentials(),
     )
     if goals:
         needs = _only(needs, code, goals)
@@ -111,7 +111,6 @@ def _compiled_for_cuda(requirements: Sequence[DeclaredNeed]) -> str:
 
 
 def _first_of_each(lists: Iterable[list[DeclaredNeed]]) -> dict[str, DeclaredNeed]:
-    """Return requirements by name: of several the first that names a version, else the first."""
     return {name: next(filter(has_version, lines), lines[0]) for name, lines in _by_name(lists).items()}
 
 
@@ -149,7 +148,6 @@ def base_in_use(task: Task, needs: Needs, image: str | None, python: str | None)
 
 
 def _known_python(task: Task, image: str) -> str | None:
-    """Return the Python that a build of a task found in an image, or that the annotator gave before."""
     built = BuiltEnvironment.read_if_valid(task.environment_path)
     recorded = provenance.load(task).environment.base_image
     version = ""
@@ -162,12 +160,10 @@ def _known_python(task: Task, image: str) -> str | None:
 
 
 def problems(needs: Needs, base: BaseImageOrigin) -> tuple[str, ...]:
-    """Return what an annotator should know: of the repository, and of the image that was chosen for it."""
     return (*filter(None, [other_python(needs, base)]), *needs.problems)
 
 
 def _python(manifests: Sequence[Manifest]) -> tuple[Fact, list[str]]:
-    """Return the Python that is asked for, where pip reads it or else first; and what cannot be read."""
     readable, unreadable = [], []
     for fact in (manifest.python for manifest in manifests if manifest.python.text):
         try:
@@ -180,7 +176,6 @@ def _python(manifests: Sequence[Manifest]) -> tuple[Fact, list[str]]:
 
 
 def _only(needs: Needs, code: Code, goals: Sequence[str]) -> Needs:
-    """Return the needs of some files: what they import, themselves or through the repository's other files."""
     imported = imported_packages(code, code.reachable(goals))
     providers: set[str] = set()
     for package in imported:
@@ -196,7 +191,6 @@ def _only(needs: Needs, code: Code, goals: Sequence[str]) -> Needs:
 def _choose(
     manifests: Sequence[Manifest], code: Code, project: str
 ) -> tuple[list[DeclaredNeed], list[DeclaredNeed], list[str]]:
-    """Return the declared requirements, else the imported ones; those that were added; and remarks."""
     lines = _by_name(manifest.declared for manifest in manifests)
     declared, remarks = _renamed(list(chain.from_iterable(lines.values())))
     undeclared: list[DeclaredNeed] = []
@@ -215,13 +209,11 @@ def _choose(
 
 
 def _missing(imported: Iterable[DeclaredNeed], provided: set[str]) -> list[DeclaredNeed]:
-    """Return the imported packages, as far as they are known, that nothing provides."""
     unprovided = [package for package in imported if not provided & interchangeable(package.name)]
     return [replace(package, guessed=True) for package in unprovided if not package.guessed]
 
 
 def _renamed(declared: list[DeclaredNeed]) -> tuple[list[DeclaredNeed], list[str]]:
-    """Return names that are something else on the index as the packages that are meant, and remarks."""
     meant, remarks = [], []
     for requirement in declared:
         name = table("renamed").get(requirement.name)

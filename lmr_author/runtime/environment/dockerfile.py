@@ -13,7 +13,7 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.task.provenance import BaseImageOrigin
 from lmr_author.core.texts import printable
 from lmr_author.runtime.environment.base_images import has_compiler
-from lmr_author.runtime.environment.generated import stamped
+from lmr_author.runtime.environment.lock_file import stamped
 from lmr_author.runtime.environment.needs import Needs, SystemPackage
 
 if TYPE_CHECKING:
@@ -62,7 +62,6 @@ def render(
 
 
 def _system(needs: Needs, base: BaseImageOrigin, compiled: Sequence[str]) -> list[SystemPackage]:
-    """Return Debian packages; a compiler only where something is compiled and the image has none."""
     packages = {package.name: package for package in needs.system}
     if compiled:
         reason = f"compiled when they are installed: {', '.join(compiled)}"

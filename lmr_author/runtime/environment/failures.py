@@ -94,7 +94,6 @@ def _data() -> dict[str, Any]:
 
 
 def rows(stage: Stage) -> list[tuple[str, dict[str, Any]]]:
-    """Return the rows for a stage, in order, each with what it is about."""
     if stage in ("import", "script"):
         return [("" if row.get("code") else "environment", row) for row in _data()[stage]]
     return [*(("machine", row) for row in _data()["machine"]), *(("", row) for row in _data()["build"])]
@@ -140,7 +139,6 @@ def _explanation(row: dict[str, Any], topic: str, words: dict[str, str], lock: s
 
 
 def _fix(kind: str, names: tuple[str, ...], lock: str) -> str:
-    """Return the command or the edit that puts a failure right, to be pasted."""
     template: str = _data()["fixes"][kind]
     return template.format(
         text=" ".join(names),
@@ -156,7 +154,6 @@ def _pin(names: tuple[str, ...], lock: str) -> str:
 
 
 def _options(kind: str, names: tuple[str, ...], lock: str) -> list[str]:
-    """Return the options of ``env lock`` that put a failure right; [] for another kind of fix."""
     if kind == "requirements":
         return [word for name in names for word in ("--with", name)]
     if kind == "without":
@@ -196,7 +193,6 @@ def _words(match: re.Match[str], failure: Failure) -> dict[str, str]:
 
 
 def _debian_package(groups: dict[str, str]) -> str:
-    """Return the Debian package of the header, program or library that a row names; "" when it is not known."""
     for kind, group in (("headers", "header"), ("programs", "program"), ("libraries", "file")):
         if group in groups and (package := debian(kind, groups[group])):
             return package
@@ -236,7 +232,6 @@ def _failing_library(text: str) -> str:
 
 
 def explain_build(error: SandboxBuildError, lock: str = "") -> Explanation | None:
-    """Return why an image could not be built, by the failing instruction's output."""
     return explain(Failure("build", error.step, "\n".join(error.said) or error.message, lock=lock))
 
 
@@ -287,7 +282,6 @@ def explain_command(
 
 
 def _is_locked(explanation: Explanation, lock: str) -> bool:
-    """Return whether all that a fix would add is locked already, and only the environment lacks it."""
     pins = lock_file.requirements(lock)
     for wanted in map(Requirement, explanation.names if explanation.fix == "requirements" else ()):
         pin = pins.get(canonicalize_name(wanted.name))

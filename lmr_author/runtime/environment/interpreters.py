@@ -20,8 +20,6 @@ _OLDEST = Version("3.7")
 
 @dataclass(frozen=True)
 class Interpreter:
-    """A Python of this machine."""
-
     path: Path
     version: str
 
@@ -31,7 +29,6 @@ class Interpreter:
 
 
 def find(minor: str) -> Interpreter | None:
-    """Return this machine's Python of a minor version, such as ``3.10``; None where there is none."""
     for folder in _folders():
         # Unlike Path.is_file, these pass over a folder that may not be read.
         if os.path.isfile(folder / f"python{minor}") and not os.path.isfile(folder.parent / "pyvenv.cfg"):  # noqa: PTH113
@@ -92,7 +89,6 @@ def choose(wanted: str, asked: str | None) -> tuple[Interpreter, str]:
 
 
 def _base_of(python: Interpreter) -> Interpreter:
-    """Return the Python of which a virtual environment was made; any other is itself."""
     configuration = python.path.parent.parent / "pyvenv.cfg"
     if not configuration.is_file():
         return python

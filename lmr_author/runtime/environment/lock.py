@@ -23,12 +23,11 @@ from lmr_author.core.task.provenance import (
     Provenance,
 )
 from lmr_author.core.texts import printable
-from lmr_author.runtime.environment import generated
+from lmr_author.runtime.environment import lock_file
 from lmr_author.runtime.environment.base_images import base_of
 from lmr_author.runtime.environment.detect import base_in_use, problems, read_needs
 from lmr_author.runtime.environment.dockerfile import render, render_dockerignore
-from lmr_author.runtime.environment.generated import Written
-from lmr_author.runtime.environment.lock_file import Lock, LockOptions, UnpinnedReason
+from lmr_author.runtime.environment.lock_file import Lock, LockOptions, UnpinnedReason, Written
 from lmr_author.runtime.environment.needs import DeclaredNeed, Needs, has_version
 from lmr_author.runtime.environment.packages import package_of
 from lmr_author.runtime.environment.pinning import pin
@@ -70,12 +69,12 @@ def lock(task: Task, options: LockOptions, progress: Progress | None = None) -> 
     for a lock that somebody edited, without ``options.force``.
     """
     with locks.held(task.root):
-        if generated.is_edited(task.lock) and not options.force:
+        if lock_file.is_edited(task.lock) and not options.force:
             raise LmrError(
                 "requirements.lock was edited, or not made by this version of lmr-author",
                 "--force overwrites it and keeps a copy in authoring/removed/",
             )
-        kept = generated.is_edited(task.dockerfile) and not options.force
+        kept = lock_file.is_edited(task.dockerfile) and not options.force
         if kept and options.base_image not in (None, base_of(files.read_text_or_empty(task.dockerfile))):
             raise LmrError(
                 "the Dockerfile was edited, or not made by this version of lmr-author, and is for another base image",
@@ -85,10 +84,10 @@ def lock(task: Task, options: LockOptions, progress: Progress | None = None) -> 
         info = task.load()
         needs, base, made = _resolve(task, info, options, progress or (lambda _: None))
         name = info.repo_folder_name or info.folder_name
-        written = [generated.write(task, task.lock, made.text)]
+        written = [lock_file.write(task, task.lock, made.text)]
         if not kept:
             text = render(needs, base, name, pinned=made.pinned, compiled=made.compiled)
-            written.append(generated.write(task, task.dockerfile, text))
+            written.append(lock_file.write(task, task.dockerfile, text))
         if not task.dockerignore.is_file():
             files.write_text(task.dockerignore, render_dockerignore(name))
         record = Provenance.read_if_valid(task.provenance_path)
@@ -117,7 +116,6 @@ def _resolve(
 
 
 def _date(task: Task, options: LockOptions) -> datetime | None:
-    """Return the moment whose versions count: the one that is given, else the commit's, as new-task wrote it down."""
     if options.date is not None:
         return parse_date(options.date)
     commit_date = provenance.load(task).repository.commit_date
@@ -245,8 +243,6 @@ def _without_version(declared: DeclaredNeed) -> str:
 
 
 def environment_record(needs: Needs, base: BaseImageOrigin, made: Lock) -> EnvironmentOrigin:
-    """Return the making of Dockerfile and lock, for ``authoring/provenance.json``."""
-
     def declared(requirements: tuple[DeclaredNeed, ...]) -> tuple[DeclaredRequirement, ...]:
         return tuple(DeclaredRequirement(each.text, each.origin, each.guessed) for each in requirements)
 

@@ -1,4 +1,4 @@
-"""A requirements.lock: its content and comments, and its lines read."""
+"""A requirements.lock: its content and lines; and the checksum that shows whether a generated file was edited."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
 
+from lmr_author.core import files
+from lmr_author.core.task import Task
 from lmr_author.runtime.environment.needs import DeclaredNeed
 from lmr_author.runtime.environment.packages import package_of
 
@@ -19,8 +22,6 @@ SECONDS = 300.0
 
 
 class UnpinnedReason(StrEnum):
-    """Why a lock is not pinned."""
-
     CONFLICT = "no versions fit together"
     NO_ANSWER = "the package index does not answer"
     NOT_CACHED = "the package index was not asked, and the cache lacks a package"
@@ -86,7 +87,6 @@ class LockOptions:
     goals: tuple[str, ...] = ()
 
     def again(self) -> str:
-        """Return those that the next command has to repeat, as typed."""
         words = [word for text in self.extra for word in ("--with", text)]
         words += [word for name in self.without for word in ("--without", name)]
         return shlex.join([*words, *(["--only-goal"] if self.only_goal else [])])
@@ -103,7 +103,6 @@ def requirements(lock: str) -> dict[str, str]:
 
 
 def is_pinned(lock: str) -> bool:
-    """Return whether every line of a lock names one version."""
     return all(re.search(r"==[^*]+$", line.split(";")[0].strip()) for line in requirements(lock).values())
 
 
@@ -130,7 +129,6 @@ def _comment(lock: str, pattern: str) -> str:
 
 
 def python(lock: str) -> str:
-    """Return the Python that a lock says it is for, as ``3.8``; "" when it does not say."""
     return _comment(lock, r"for Python (3\.\d+)")
 
 
@@ -142,5 +140,48 @@ def options_of(lock: str) -> list[str]:
 
 
 def command(lock: str, *words: str) -> str:
-    """Return the command that makes a lock again with more options, as typed."""
     return shlex.join(["lmr-author", "env", "lock", *options_of(lock), *words])
+
+
+# generated files
+
+_STAMP = re.compile(
+    r"^# Checksum of what lmr-author wrote: ([0-9a-f]{16})\. A changed file is not overwritten\.\n", re.M
+)
+
+
+@dataclass(frozen=True)
+class Written:
+    """A file that was made.
+
+    Attributes:
+        changed: whether it was written: it may have been like this before.
+        copy: of the former file, relative to the task's ``authoring/removed/``; "" when nobody had edited it.
+    """
+
+    path: Path
+    changed: bool
+    copy: str = ""
+
+
+def stamped(text: str) -> str:
+    return f"{text}# Checksum of what lmr-author wrote: {_digest(text)}. A changed file is not overwritten.\n"
+
+
+def is_edited(path: Path) -> bool:
+    """Return whether a file exists and is not as we wrote it: the checksum is absent, or is another text's."""
+    text = files.read_text_or_empty(path)
+    return path.is_file() and _STAMP.findall(text) != [_digest(_STAMP.sub("", text))]
+
+
+def _digest(text: str) -> str:
+    return files.sha256_bytes(text.encode("utf-8"))[:16]
+
+
+def write(task: Task, path: Path, text: str) -> Written:
+    """Write a file of a task. Of one that somebody has edited a copy is kept in ``authoring/removed/``."""
+    if path.is_file() and files.read_text_or_empty(path) == text:
+        return Written(path, changed=False)
+    copy = task.move_to_removed(path, copy=True) if is_edited(path) else ""
+    files.write_text(path, text)
+    return Written(path, changed=True, copy=copy)

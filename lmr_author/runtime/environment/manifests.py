@@ -1,7 +1,4 @@
-"""Find the files of a repository that say what it needs, and read them.
-
-pyproject.toml, setup.cfg, setup.py and conda's files are read here, requirements files and READMEs beside.
-"""
+"""Find and read the files in which a repository says what it needs; requirements files have their own module."""
 
 from __future__ import annotations
 
@@ -10,8 +7,9 @@ import configparser
 import posixpath
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -24,10 +22,10 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.parsing import yaml_data
 from lmr_author.core.texts import printable
 from lmr_author.runtime.environment.base_images import INSTALLED_BY
-from lmr_author.runtime.environment.needs import NOTHING, Fact, is_exact
-from lmr_author.runtime.environment.readme import read_readme
+from lmr_author.runtime.environment.needs import NOTHING, DeclaredNeed, Fact, is_exact
 from lmr_author.runtime.environment.requirements import (
     Manifest,
+    join_lines,
     parse_requirement,
     pip_line,
     read_requirements,
@@ -47,35 +45,41 @@ _README = re.compile(
     r"|^(install|setup|env|environment|create_env)([-_.].*)?\.sh$",
     re.I,
 )
-"""Files with commands for people, scripts of such commands among them."""
+_INSTALLS = re.compile(r"\b(?:pip[\d.]*|conda|mamba|micromamba) (?:install|create)\b(.*)")
+_VERSIONED = re.compile(r"[A-Za-z][\w.-]*(?:\[[\w,-]*\])?[=<>~!]{1,2}\d[\w.*+=,<>!]*")
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_IN_PROSE = re.compile(r"(?<![\w=/.-])([A-Za-z][\w.-]*?)`?\s?(==)\s?`?v?(\d+(?:\.\d+)+)(?!\.?\w|[+*])")
+"""A package and its exact version, as in "tested on `torch==2.0.1`"; no development or local version."""
+_LIST_ITEM = re.compile(
+    r"^\s*[-*+]\s+[`*]*([A-Za-z][\w.-]*)[`*]*\s*(==|>=|=|:)?\s*`?v?(\d+(?:\.\d+)+)`?\.?\s*$"
+)
+"""An item of a list with a package and its version alone, as in "- PyTorch 1.7.1"."""
 _UNREADABLE = (
     LmrError, ValueError, TypeError, AttributeError, SyntaxError, RecursionError, configparser.Error,
     msgspec.MsgspecError,
 )  # fmt: skip
-"""What reading a file can raise; PyYAML has the odd ones, for a date that is none."""
+"""Errors of reading a file; PyYAML raises the odd ones for an invalid date."""
 
 
 def read_manifests(repo: Path) -> list[Manifest]:
-    """Read every file that says what is needed, in the order in which they count; not those that say nothing."""
+    """Read every file that declares something, in order of precedence."""
     top = _files(repo)
     read = [read_requirements(repo, name) for name in _requirements_files(repo, top)]
     read += _read_conda_files(repo, [""])
-    read += [read_manifest(repo, name) for name in INSTALLED_BY if name in top]
     if not any(manifest.declared for manifest in read):
         read += _read_conda_files(repo, _CONDA_FOLDERS)
-    read += [read_readme(repo, name) for name in filter(_README.match, top)]
+    read += [read_manifest(repo, name) for name in INSTALLED_BY if name in top]
+    read += [_read_readme(repo, name) for name in filter(_README.match, top)]
     return [manifest for manifest in read if manifest != Manifest(manifest.path)]
 
 
 def _files(folder: Path) -> list[str]:
-    """Return the names of a folder's files, sorted; none of a folder that is absent or a link."""
     if not folder.is_dir() or folder.is_symlink():
         return []
     return sorted(path.name for path in folder.iterdir() if path.is_file() and not path.is_symlink())
 
 
 def _requirements_files(repo: Path, top: list[str]) -> list[str]:
-    """Return ``requirements.txt``, else others like it, else those of the folder ``requirements/``."""
     if "requirements.txt" in top:
         return ["requirements.txt"]
     below = [f"requirements/{name}" for name in _files(repo / "requirements") if name.endswith(".txt")]
@@ -109,6 +113,48 @@ def _has_dependencies(path: Path) -> bool:
         return False
 
 
+def _read_readme(root: Path, path: str) -> Manifest:
+    """Read the versions in installation commands, lists and prose: hints. A ``.sh`` file is all commands."""
+    manifest = Manifest(path)
+    try:
+        lines = list(enumerate(read_text(files.inside(root, path)).splitlines(), 1))
+    except LmrError as error:
+        manifest.problems.append(f"{path}: {error.message}")
+        return manifest
+    is_script = path.endswith(".sh")
+    for number, line in join_lines(lines if is_script else _fenced(lines)):
+        for command in re.split(r"&&|;", line.partition(" #")[0]):
+            installs = _INSTALLS.search(command)
+            for word in re.sub("['\"]", " ", installs[1]).split() if installs else ():
+                if _VERSIONED.fullmatch(word):
+                    manifest.add_conda(word, f"{path}:{number}")
+    in_commands = [replace(each, mentioned=True) for each in manifest.declared]
+    stated = () if is_script else _stated(lines, path)
+    manifest.declared, manifest.stated = [], [*stated, *in_commands]
+    return manifest
+
+
+def _fenced(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    is_fenced = False
+    for number, line in lines:
+        if re.match(r"^\s*(```|~~~)", line):
+            is_fenced = not is_fenced
+        elif is_fenced:
+            yield number, line.strip()
+
+
+def _stated(lines: Iterable[tuple[int, str]], path: str) -> Iterator[DeclaredNeed]:
+    for number, line in lines:
+        text = _LINK.sub(r"\1", line)
+        match = _LIST_ITEM.match(text)
+        for name, operator, version in [match.groups()] if match else _IN_PROSE.findall(text):
+            package = "torch" if name.lower() == "pytorch" else name
+            bound = f"{package}{'>=' if operator == '>=' else '=='}{version}"
+            requirement = parse_requirement(bound, f"{path}:{number}")
+            if isinstance(requirement, DeclaredNeed):
+                yield replace(requirement, mentioned=True)
+
+
 def _place(path: str, text: str, *needles: str) -> str:
     """Return ``path:line`` of the first line with all needles: parsers do not tell where a value is."""
     for number, line in enumerate(text.splitlines(), 1):
@@ -131,8 +177,6 @@ def read_manifest(root: Path, path: str) -> Manifest:
 
 
 class _Project(msgspec.Struct):
-    """``[project]`` (PEP 621) or ``[tool.poetry]``, whose dependencies are a table."""
-
     name: str = ""
     version: str = ""
     dependencies: list[str] | dict[str, Any] = []
@@ -247,7 +291,6 @@ def _read_setup_py(text: str, manifest: Manifest, root: Path) -> None:
 
 
 def _read_conda(text: str, manifest: Manifest, root: Path) -> None:
-    """Read conda's ``environment.yml``: its pip part as it is, its conda part by the package index's names."""
     data = yaml_data(text)
     place = partial(_place, manifest.path, text)
     dependencies = data.get("dependencies") if isinstance(data, dict) else None

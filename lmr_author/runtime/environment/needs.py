@@ -36,8 +36,6 @@ class DeclaredNeed:
 
 @dataclass(frozen=True)
 class Fact:
-    """Something that a file of the repository says or shows."""
-
     text: str
     origin: str
 
@@ -47,8 +45,6 @@ NOTHING = Fact("", "")
 
 @dataclass(frozen=True)
 class SystemPackage:
-    """A package of the image's operating system: its Debian name, and why it is needed."""
-
     name: str
     reason: str
     origin: str
@@ -122,7 +118,6 @@ def applies(declared: DeclaredNeed) -> bool:
 
 
 def exact_version(text: str) -> str:
-    """Return the one version that a requirement names, "" when it allows several."""
     for part in Requirement(text).specifier:
         if part.operator in ("==", "===") and "*" not in part.version:
             return part.version

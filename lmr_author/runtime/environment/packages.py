@@ -18,13 +18,11 @@ def _tables() -> dict[str, Any]:
 
 
 def table(name: str) -> Any:
-    """Return one table, or one pattern, of ``packages.toml``."""
     return _tables()[name]
 
 
 @cache
 def names(name: str) -> frozenset[str]:
-    """Return one list of ``packages.toml``."""
     return frozenset(table(name))
 
 
@@ -37,7 +35,6 @@ def package_of(requirement: str) -> str:
 
 
 def is_standard(module: str) -> bool:
-    """Return whether a top-level module belongs to Python, or did."""
     return module in sys.stdlib_module_names or module in names("former_standard")
 
 
@@ -56,13 +53,11 @@ def distribution(module: str) -> str | None:
 
 
 def library_of(folder: str) -> str:
-    """Return the distribution of a folder in ``site-packages``."""
     provider = distribution(folder)
     return canonicalize_name(folder if provider is None else provider)
 
 
 def interchangeable(name: str) -> frozenset[str]:
-    """Return a distribution with the others that provide the same module."""
     return frozenset({name, *table("same_module").get(name, ())})
 
 

@@ -16,8 +16,7 @@ from lmr_author.core.task.provenance import BaseImageOrigin
 from lmr_author.core.texts import listed, printable
 from lmr_author.runtime.environment import resolver
 from lmr_author.runtime.environment.base_images import asking, first_day, unmet
-from lmr_author.runtime.environment.generated import stamped
-from lmr_author.runtime.environment.lock_file import Lock, LockOptions, UnpinnedReason
+from lmr_author.runtime.environment.lock_file import Lock, LockOptions, UnpinnedReason, stamped
 from lmr_author.runtime.environment.needs import (
     DeclaredNeed,
     Needs,
@@ -156,7 +155,6 @@ class _Search:
     changes: list[str] = field(default_factory=list)
 
     def run(self, seconds: float, progress: Progress) -> Lock:
-        """Return the lock, or why there is none."""
         deadline = time.monotonic() + seconds
         for _ in range(_ROUNDS):
             left = deadline - time.monotonic()
@@ -174,7 +172,6 @@ class _Search:
         return self.unpinned(UnpinnedReason.STOPPED, f"more than {_ROUNDS} requirements prevent a solution")
 
     def without_index(self) -> Lock:
-        """Return the requirements as they are, where each of them names one version."""
         made = self.unpinned(UnpinnedReason.STOPPED, "the package index was not asked")
         if not all(map(is_exact, self.question.requirements)):
             return made
@@ -213,7 +210,6 @@ class _Search:
         return self._in_conflict(text, stderr)
 
     def _allow_prereleases(self, text: str) -> bool:
-        """Take the pre-releases that a package asks for; return whether that is new."""
         wanted = set(re.findall(r"`([\w.-]+)` was requested with a pre-release marker", text))
         wanted |= set(re.findall(r"Pre-releases are available for `([\w.-]+)`", text))
         new = sorted(wanted - set(self.question.prereleases))
@@ -293,7 +289,6 @@ class _Search:
         self.question.constraints = [bound for bound in self.question.constraints if bound not in unfit]
 
     def _give_up(self, name: str, why: str, text: str) -> Lock | None:
-        """Leave a requirement out; where it is none of the repository's, there is no lock."""
         requirement = self._requirement(name)
         if requirement is not None:
             self.question.requirements.remove(requirement)
@@ -311,7 +306,6 @@ class _Search:
         self.remarks.append(f"{requirement.name} without a version: {requirement} {why}")
 
     def unpinned(self, failure: UnpinnedReason, cause: str, blamed: Sequence[DeclaredNeed] = ()) -> Lock:
-        """Return the requirements as they are declared, with the reason why they are not pinned."""
         every = [*self.question.requirements, *self.unbuildable]
         ordered = sorted(every, key=lambda requirement: requirement.name)
         lines = "".join(f"{requirement.text}\n" for requirement in ordered)

@@ -56,7 +56,6 @@ class Manifest:
         return self != Manifest(self.path, problems=self.problems)
 
     def add(self, requirement: DeclaredNeed | str) -> None:
-        """Add a requirement, or the reason why it is not used."""
         if isinstance(requirement, str):
             self.problems.append(requirement)
         else:
@@ -123,7 +122,6 @@ def is_address(text: str) -> bool:
 
 
 def pip_line(line: str, origin: str) -> DeclaredNeed | str:
-    """Read a line of a requirements file or of conda's pip part; options are not used."""
     if match := _EDITABLE.match(line):
         target = parse_requirement(match["target"].strip("'\""), origin, shown=line)
         return target if isinstance(target, str) else _not_used(line, origin, "a folder is installed")
@@ -145,7 +143,6 @@ def read_requirements(root: Path, path: str, manifest: Manifest | None = None) -
 
 
 def _read_lines(root: Path, chain: tuple[str, ...], manifest: Manifest) -> None:
-    """Add the requirements of the last file of a chain of includes."""
     *including, path = chain
     if path in including:
         manifest.problems.append(f"{including[-1]}: includes {printable(path)} again; ignored")

@@ -64,8 +64,6 @@ class Question:
 
 @dataclass(frozen=True)
 class Package:
-    """A package of a resolution: its version, and whether a wheel of it fits the image."""
-
     version: str
     has_wheel: bool
 
@@ -155,7 +153,6 @@ def excluded(base: BaseImageOrigin, needs: Needs, declared: Sequence[DeclaredNee
 
 
 def index_failure(text: str) -> tuple[UnpinnedReason, str] | None:
-    """Return why the index cannot be used, also in words, by uv's message on one line; None when it can."""
     if match := re.search(r"Because ([\w.-]+) was not found in the cache", text):
         cause = f"the package index was not asked, and uv's cache does not have {match[1]}"
         return UnpinnedReason.NOT_CACHED, cause
@@ -173,12 +170,10 @@ def undated(text: str) -> str:
 
 
 def message(stderr: str) -> str:
-    """Return uv's message on one line, without its remarks about interpreters."""
     return " ".join(_ABOUT_PYTHON.sub("", stderr).split())
 
 
 def cause(stderr: str) -> str:
-    """Return the reason in uv's message, on one line."""
     text = _ABOUT_PYTHON.sub("", stderr)
     match = re.search(r"(?:cause|╰─▶|error): +(.*?)(?:\n\nhint|\Z)", text, re.S)
     reason = match[1] if match else text

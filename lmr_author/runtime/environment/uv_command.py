@@ -37,8 +37,6 @@ _WITH_PASSWORD = "a setting of the package index holds a password, which no buil
 
 @dataclass(frozen=True)
 class UvRun:
-    """The end of a run of uv."""
-
     exit_code: int
     stdout: bytes
     stderr: str
@@ -46,7 +44,6 @@ class UvRun:
 
 
 def settings() -> dict[str, str]:
-    """Return the variables that say where packages are."""
     return {key: value for key, value in os.environ.items() if _SETTING.fullmatch(key)}
 
 
@@ -152,7 +149,6 @@ def _in_sandbox(
 
 
 def alone(lock: Path, say: Progress | None = None) -> AbstractContextManager[None]:
-    """Hold off other processes that take the same lock."""
     tell = say or (lambda _: None)
     return locks.exclusive(lock, lambda: tell("waiting for another lmr-author that installs packages"))
 

@@ -48,7 +48,6 @@ class Contents:
 
     @property
     def name(self) -> str:
-        """Return a name that another lock, Python, extra package or added file changes."""
         lines = [*sorted(self.extra), *(f"{path}\n{text}" for path, text in sorted(self.added_files.items()))]
         return f"{_lock_digest(self.lock)}-{self.python.version}-{_digest(lines)[:8]}"
 
@@ -85,7 +84,6 @@ class LocalEnvironment:
 
 
 def folder() -> Path:
-    """Return the folder of all environments: ``environments/`` in the user's cache folder."""
     return files.user_cache() / "environments"
 
 
@@ -94,7 +92,6 @@ def _digest(lines: Sequence[str]) -> str:
 
 
 def _lock_digest(lock: str) -> str:
-    """Return a digest of a lock's requirements, whatever its comments and order."""
     return _digest(sorted(lock_file.requirements(lock).values()))[:16]
 
 
@@ -146,14 +143,11 @@ def make(contents: Contents, *, cuda: bool, say: Progress) -> LocalEnvironment:
 
 
 def has_gpu() -> bool:
-    """Return whether this machine has an NVIDIA driver."""
     return Path("/dev/nvidiactl").exists() or shutil.which("nvidia-smi") is not None
 
 
 @dataclass(frozen=True)
 class _Installation:
-    """The contents of an environment on their way into its folder."""
-
     environment: LocalEnvironment
     contents: Contents
     say: Progress

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Mapping
@@ -11,9 +12,10 @@ from pathlib import Path
 
 from lmr_author.core import files
 from lmr_author.core.errors import Hint, SandboxBuildError, UsageError
-from lmr_author.core.task import Progress, Task, TaskInfo
-from lmr_author.runtime.environment import venvs
-from lmr_author.runtime.environment.base_images import dummies_of
+from lmr_author.core.task import Progress, Task, TaskInfo, evaluation, provenance
+from lmr_author.core.task.provenance import BuiltEnvironment
+from lmr_author.runtime.environment import lock_file, venvs
+from lmr_author.runtime.environment.base_images import base_of, dummies_of, known_image
 from lmr_author.runtime.environment.failures import build_hint
 from lmr_author.runtime.sandbox import image_tag
 from lmr_author.runtime.sandbox.base import Sandbox
@@ -50,7 +52,6 @@ class Where:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The options of a command that runs in the same place; a base image means nothing to the local sandbox."""
         words: list[str] = []
         if self.kind == DOCKER:
             words += ["--sandbox", DOCKER]
@@ -62,7 +63,6 @@ class Where:
 
     @property
     def absolute(self) -> Where:
-        """The same place for a process with another current folder."""
         return replace(self, python=self.python and self.python.absolute())
 
     def sandbox(self, task: Task, info: TaskInfo, *, no_cache: bool = False) -> Sandbox:
@@ -104,14 +104,12 @@ class ChosenPython:
 
     @property
     def remark(self) -> str:
-        """Its origin in words; "" where somebody named it."""
         if self.environment is None:
             return ""
         return f"in the environment made by `lmr-author env local` (Python {self.environment.version})"
 
 
 def python_of(task: Task, where: Where) -> ChosenPython:
-    """Return the interpreter: the one that was named, else that of the environment made for the task."""
     if where.python is not None or where.kind == DOCKER or not task.lock.is_file():
         return ChosenPython(where.python)
     environment = venvs.find(task)
@@ -134,7 +132,6 @@ def other_python(task: Task, where: Where) -> str:
 
 
 def _environment_of(python: Path) -> tuple[str, Path]:
-    """The name and the folder of an interpreter's virtual environment; its own where it is in none."""
     path = Path(os.path.normpath(Path(shutil.which(str(python)) or python).absolute()))
     folder = path.parent.parent
     return (folder.name, folder) if (folder / "pyvenv.cfg").is_file() else (path.name, path)
@@ -160,3 +157,42 @@ def prepare(sandbox: Sandbox, progress: Progress) -> Mapping[str, str]:
     except SandboxBuildError as error:
         error.advice = Hint(build_hint(error))
         raise
+
+
+# versions
+
+_VERSION = re.compile(r"[0-9][\w.+!-]{0,40}")
+_TITLES = {"python": "Python", "torch": "PyTorch", "numpy": "NumPy"}
+
+
+def find_versions(task: Task, base_image: str = "") -> dict[str, str]:
+    """Return the known versions in a task's image: what it said itself, or else what Dockerfile and lock say.
+
+    Args:
+        base_image: the image that takes the place of the Dockerfile's; "" for none.
+    """
+    built = BuiltEnvironment.read_if_valid(task.environment_path)
+    run = evaluation.load(task)
+    dockerfile = task.dockerfile.read_text("utf-8", "replace") if task.dockerfile.is_file() else ""
+    if base_image:
+        found = _declared(task, base_image)
+    elif built and dockerfile and built.dockerfile_sha256 == files.sha256_file(task.dockerfile):
+        found = {"python": built.python, "torch": built.torch, "numpy": built.numpy}
+    elif run and run.sandbox.kind == DOCKER and not run.sandbox.other_base_image:
+        found = {"python": run.sandbox.python, "torch": run.sandbox.torch, "numpy": run.sandbox.numpy}
+    else:
+        found = _declared(task, base_of(dockerfile) or provenance.load(task).environment.base_image.reference)
+    return {name: version for name, version in found.items() if _VERSION.fullmatch(version)}
+
+
+def _declared(task: Task, image: str) -> dict[str, str]:
+    lock = task.lock.read_text("utf-8", "replace") if task.lock.is_file() else ""
+    pins = {name: line.partition("==")[2] for name, line in lock_file.requirements(lock).items()}
+    base = known_image(image)
+    python = lock_file.python(lock) or (base.python if base.torch else "")
+    return {"python": python, "torch": pins.get("torch") or base.torch, "numpy": pins.get("numpy", "")}
+
+
+def in_words(versions: Mapping[str, str]) -> str:
+    named = [f"{title} {versions[name]}" for name, title in _TITLES.items() if versions.get(name)]
+    return " and ".join(filter(None, [", ".join(named[:-1]), *named[-1:]]))

@@ -1,4 +1,4 @@
-"""Numbers of a document's leaves, and how far those of two leaves differ."""
+"""The numbers of a document's leaves and their differences."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ FLOATS = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128"
 
 
 def is_floating(dtype: str) -> bool:
-    """Tell whether numbers of a type may have a tolerance: also those of another byte order, or longer."""
+    """Tell whether numbers of a type, in any byte order, may have a tolerance."""
     return dtype in FLOATS or dtype[:2] in ("<f", ">f", "<c", ">c")
 
 
 def native(dtype: str) -> str:
-    """Return the name of an element type, whatever the order of its bytes."""
+    """Return the name of an element type without its byte order."""
     return _NATIVE.get(dtype[1:], dtype[1:]) if dtype[:1] == ">" else dtype
 
 
@@ -28,18 +28,16 @@ _NATIVE.update(
 
 
 class Spread(NamedTuple):
-    """The distance between repeated runs at a leaf."""
+    """The largest differences between the numbers of two leaves."""
 
     max_abs: float = 0.0
     max_rel: float = 0.0
 
 
 def dtype_of(node: Any) -> str:
-    """Return the element type of a numeric leaf; "" for no leaf."""
-    if isinstance(node, float):
-        return "float64"
+    """Return the element type of a numeric leaf; "" for other nodes."""
     if not isinstance(node, dict):
-        return ""
+        return "float64" if isinstance(node, float) else ""
     return "complex128" if node.get("$") == "complex" else str(node.get("dtype", ""))
 
 
@@ -55,7 +53,7 @@ def numbers(document: Document, node: Any) -> Any:
         kind = node["dtype"]
         if "data" in node:
             dtype = "float32" if kind == "bfloat16" else "float64" if is_complex(kind) else kind
-            with numpy.errstate(over="ignore"):  # a hostile document: its number becomes infinite
+            with numpy.errstate(over="ignore"):  # a hostile number becomes infinite
                 value = numpy.array(node["data"], dtype)
                 value = value.view("complex128").astype(kind) if is_complex(kind) else value
                 return value.reshape(node["shape"])
@@ -68,33 +66,30 @@ def numbers(document: Document, node: Any) -> Any:
 
 
 _BEYOND = Spread(math.inf, math.inf)
-"""The distance of what no tolerance would make equal, as of NaN or an infinity."""
+"""The difference that no tolerance allows, as of NaN or an infinity."""
 
 
 def scalar_mismatch(e: Any, a: Any, rtol: float, atol: float) -> Optional[Tuple[str, Spread]]:
-    """Compare two floats or complex numbers, as :func:`array_mismatch` does arrays."""
-    distance = _BEYOND
+    """Compare two floats or complex numbers as :func:`array_mismatch` compares arrays."""
     if e == a or (e != e and a != a):
         return None
+    distance, error = _BEYOND, abs(a - e)
     if cmath.isfinite(e) and cmath.isfinite(a):
-        if abs(a - e) <= atol + rtol * abs(e):
+        if error <= atol + rtol * abs(e):
             return None
-        distance = Spread(abs(a - e), abs(a - e) / abs(e) if e else math.inf)
+        distance = Spread(error, error / abs(e) if e else math.inf)
     return "expected %r, got %r" % (e, a), distance
 
 
 def array_mismatch(e: Any, a: Any, floating: bool, rtol: float, atol: float) -> Optional[Tuple[str, Spread]]:
-    """Compare arrays; returns None when they agree, else a text and the largest distance.
-
-    NaN agrees with NaN only, and an infinity with the same infinity only.
-    """
+    """Return None where arrays agree, NaN with NaN only, else a message and the largest difference."""
     import numpy
 
     if not floating:
-        wrong = (e != a) & ((e == e) | (a == a))  # no time is not itself either
+        wrong = (e != a) & ((e == e) | (a == a))  # NaT != NaT
         return (_first(e, a, wrong), _BEYOND) if wrong.any() else None
     with numpy.errstate(all="ignore"):
-        # In double precision, so that no type's own rounding decides, here or in a test that is shipped.
+        # In double precision: the rounding of the type itself must not decide.
         e, a = (side.astype("c16" if side.dtype.kind == "c" else "f8") for side in (e, a))
         same = (e == a) | (numpy.isnan(e) & numpy.isnan(a))
         finite = numpy.isfinite(e) & numpy.isfinite(a)
@@ -111,26 +106,24 @@ def array_mismatch(e: Any, a: Any, floating: bool, rtol: float, atol: float) -> 
 
 
 def aligned(e_places: Any, e_numbers: Any, a_places: Any, a_numbers: Any) -> Tuple[Any, Any]:
-    """Return the numbers of two sparse matrices at the places where one of them has some. Raises BadDocument."""
+    """Return the numbers of two sparse matrices at the union of their places. Raises BadDocument."""
     import numpy
 
     for places, values in ((e_places, e_numbers), (a_places, a_numbers)):
         if places.ndim != 2 or values.ndim < 1 or places.shape[1] != values.shape[0]:
-            raise BadDocument("a sparse matrix whose places are not its numbers'")
+            raise BadDocument("a sparse matrix with other places than numbers")
     if e_places.shape[0] != a_places.shape[0] or e_numbers.shape[1:] != a_numbers.shape[1:]:
         raise BadDocument("a sparse matrix of another form")
     both = numpy.concatenate([e_places, a_places], axis=1)
     unique, inverse = numpy.unique(both, axis=1, return_inverse=True)
-    inverse, count, results = inverse.reshape(-1), e_places.shape[1], []
-    for values, into in ((e_numbers, inverse[:count]), (a_numbers, inverse[count:])):
-        total = numpy.zeros((unique.shape[1], *values.shape[1:]), values.dtype)
-        numpy.add.at(total, into, values)
-        results.append(total)
+    count, results = e_places.shape[1], []
+    for values, into in ((e_numbers, inverse.reshape(-1)[:count]), (a_numbers, inverse.reshape(-1)[count:])):
+        results.append(numpy.zeros((unique.shape[1], *values.shape[1:]), values.dtype))
+        numpy.add.at(results[-1], into, values)
     return results[0], results[1]
 
 
 def _first(e: Any, a: Any, wrong: Any) -> str:
-    """Say how many elements differ, and show the first with its place."""
     import numpy
 
     if not wrong.shape:

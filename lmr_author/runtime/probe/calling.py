@@ -13,38 +13,34 @@ from .objects import library
 
 CLOSURE, GLOBAL, MODE, RANDOM = "@closure ", "@global ", "@mode", "@random"
 GRADIENTS, ITEMS = "@gradients", "@items"
-"""Parts of the inputs beside the arguments; the first two begin the name of a free variable, of a global."""
+"""Inputs beside the arguments; the first two are prefixes of the names of free variables and globals."""
 VALUE, RAISED, EXHAUSTED, RETURNED = "value", "@raised", "@exhausted", "@returned"
 """Parts of the outcome; a generator's value is the list of its items."""
 GRAD = "@grad "
-"""Begins the name of an argument of which the call changed nothing but ``.grad`` of tensors."""
+"""Prefix of an argument of which only the ``.grad`` of tensors changed."""
 ITEM_LIMIT = 1000
 """Most items of a generator that are kept."""
 DEEPEST = 8
-"""Nesting of containers below which no tensor is looked for."""
+"""Nesting of containers in which tensors are searched."""
 
 
 def with_prefix(inputs: Dict[str, Any], prefix: str) -> Dict[str, Any]:
-    """Return the inputs whose names begin with a prefix, by their names without it."""
     return {name[len(prefix) :]: value for name, value in inputs.items() if name.startswith(prefix)}
 
 
 def unbind(function: Callable[..., Any], inputs: Dict[str, Any]) -> Tuple[Tuple[Any, ...], Dict[str, Any]]:
-    """Return arguments for a call. Raises TypeError when the function has no such parameters."""
+    """Return ``args`` and ``kwargs`` of a call. Raises TypeError where the function lacks a parameter."""
     signature = inspect.signature(function)
-    arguments = {name: value for name, value in inputs.items() if name[:1] != "@"}
-    unknown = [name for name in arguments if name not in signature.parameters]
+    unknown = [name for name in inputs if name[:1] != "@" and name not in signature.parameters]
     if unknown:
         raise TypeError("the function has no parameter %s" % ", ".join(unknown))
     bound = signature.bind_partial()
-    for name in signature.parameters:
-        if name in arguments:
-            bound.arguments[name] = arguments[name]
+    bound.arguments.update((name, inputs[name]) for name in signature.parameters if name in inputs)
     return bound.args, bound.kwargs
 
 
 def closure(function: Any) -> Dict[str, Any]:
-    """Return free variables of a function as ``{"@closure x": value}``, without itself and those not bound yet."""
+    """Return ``{"@closure x": value}`` of a function's bound free variables, without the function itself."""
     function = inspect.unwrap(function)
     variables = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
@@ -57,11 +53,11 @@ def closure(function: Any) -> Dict[str, Any]:
 
 
 def call(function: Any, args: Any, kwargs: Any, most: int, keep: Callable[[Any], Any]) -> Dict[str, Any]:
-    """Call a function of any kind to its end, and return what it returned or yielded. Raises what it raises.
+    """Call a function, coroutine or generator to its end and return the parts of its outcome.
 
     Args:
-        most: items taken of a generator at most.
-        keep: copies an item before the generator goes on.
+        most: limit of a generator's items.
+        keep: copies an item before the generator resumes.
     """
     value = function(*args, **kwargs)
     if inspect.iscoroutine(value):
@@ -79,7 +75,7 @@ def call(function: Any, args: Any, kwargs: Any, most: int, keep: Callable[[Any],
 
 @contextmanager
 def _group_of_one(torch: Any) -> Iterator[None]:
-    """Be a process group of one, for code that gathers or reduces; it needs no network."""
+    """Join a process group of one, without a network, for code that gathers or reduces."""
     distributed = torch.distributed
     distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
     try:
@@ -90,7 +86,7 @@ def _group_of_one(torch: Any) -> Iterator[None]:
 
 @contextmanager
 def applied(modes: Optional[Dict[str, Any]]) -> Iterator[None]:
-    """Run in the modes that :func:`mode` saw."""
+    """Run in the recorded modes of PyTorch."""
     if not modes:
         yield
         return
@@ -112,7 +108,7 @@ def applied(modes: Optional[Dict[str, Any]]) -> Iterator[None]:
 
 
 def restore_random(states: Dict[str, Any]) -> None:
-    """Put states back, and seed the generators that have none."""
+    """Restore the states of random generators, and seed those without one."""
     random.seed(0)
     if "python" in states:
         random.setstate(states["python"])
@@ -121,32 +117,29 @@ def restore_random(states: Dict[str, Any]) -> None:
 
         numpy.random.seed(0)
         if "numpy" in states:
-            kind, keys, position, has_gauss, gauss = states["numpy"]
-            array = numpy.frombuffer(keys, dtype=numpy.uint32)
-            numpy.random.set_state((kind, array, position, has_gauss, gauss))
+            kind, keys, *rest = states["numpy"]
+            numpy.random.set_state((kind, numpy.frombuffer(keys, dtype=numpy.uint32), *rest))
     if "torch" in states:
         import torch as loaded
 
         loaded.set_rng_state(loaded.tensor(list(states["torch"]), dtype=loaded.uint8))
     elif "torch" in sys.modules:
-        # torch.manual_seed would queue seeds for every device, with a stack trace each: slow, and not needed.
+        # torch.manual_seed would slowly queue seeds for every device, with a stack trace each.
         torch = sys.modules["torch"]
         getattr(torch, "default_generator", torch).manual_seed(0)
 
 
 def type_name(error: BaseException) -> str:
-    """Return the class of an exception: ``ValueError``, or ``module.Class`` for one that is not built in."""
     cls = type(error)
     return cls.__qualname__ if cls.__module__ == "builtins" else "%s.%s" % (cls.__module__, cls.__qualname__)
 
 
 def gradients(inputs: Dict[str, Any], value: Any) -> Dict[str, Any]:
-    """Return path of each input that requires a gradient and that the result depends on → its gradient.
+    """Return path of an input → its gradient, of the inputs that require one and that the result depends on.
 
-    The gradient is that of a weighted sum of all floating tensors in ``value``, with fixed weights that are not all
-    alike: the plain sum of a softmax does not depend on anything. It stops at the inputs, also where one was computed
-    from another before the call. ``.grad`` of no tensor is touched, and the graph is kept for whoever made the call.
-    Raises what autograd raises.
+    The gradient is that of a sum of all floating tensors in ``value``, with fixed and different weights: the plain sum
+    of a softmax is constant. It stops at the inputs, even where one was computed from another before the call. No
+    ``.grad`` changes, and the caller keeps the graph.
     """
     torch = library("torch")
     if torch is None:
@@ -174,18 +167,15 @@ def gradients(inputs: Dict[str, Any], value: Any) -> Dict[str, Any]:
         finally:
             for handle in hooks:
                 handle.remove()
-    for (path, _), gradient in zip(wanted, returned):
-        # Before PyTorch 2.0 hooks of leaves are not run: what is returned is their gradient, and not our zeros.
-        if path not in by_path and gradient is not None:
-            by_path[path] = gradient
-    return {path: by_path[path] for path, _ in wanted if path in by_path}
+    # Before PyTorch 2.0 hooks of leaves do not run: then the gradient is what is returned.
+    both = [(path, by_path.get(path, gradient)) for (path, _), gradient in zip(wanted, returned)]
+    return {path: gradient for path, gradient in both if gradient is not None}
 
 
 def _reached(total: Any, inputs: List[Tuple[str, Any]]) -> List[Tuple[str, Any]]:
     """Return the inputs from which the call computed its result.
 
-    Where an input was computed from a parameter before the call, the graph goes on from it to the parameter. A replayed
-    call gets that input as data, and knows nothing of the parameter.
+    A replayed call gets its inputs as data: the search stops at them, before the parameters that they came from.
     """
     computed = {(tensor.grad_fn, tensor.output_nr) for _, tensor in inputs if not tensor.is_leaf}
     waiting, edges = [(total.grad_fn, 0)], set()
@@ -195,21 +185,20 @@ def _reached(total: Any, inputs: List[Tuple[str, Any]]) -> List[Tuple[str, Any]]
             edges.add(edge)
             waiting.extend(() if edge in computed else edge[0].next_functions)
     leaves = {id(getattr(function, "variable", None)) for function, _ in edges}
-
-    def is_reached(tensor: Any) -> bool:
-        return id(tensor) in leaves if tensor.is_leaf else (tensor.grad_fn, tensor.output_nr) in edges
-
-    return [(path, tensor) for path, tensor in inputs if is_reached(tensor)]
+    return [
+        (path, tensor)
+        for path, tensor in inputs
+        if (id(tensor) in leaves if tensor.is_leaf else (tensor.grad_fn, tensor.output_nr) in edges)
+    ]
 
 
 def _weights(torch: Any, tensor: Any) -> Any:
-    """Return numbers between -1 and 1, one for each element, the same ones each time."""
     positions = torch.arange(tensor.numel(), dtype=torch.float64)
     return torch.cos(1.7 * positions + 0.3).reshape(tensor.shape).to(tensor)
 
 
 def _tensors(torch: Any, values: Dict[str, Any]) -> Iterator[Tuple[str, Any]]:
-    """Yield the real tensors in containers, objects and modules that require a gradient, each under its first path."""
+    """Yield (first path, tensor) of the tensors in containers, objects and modules that require a gradient."""
     visited: Set[int] = set()
     waiting = [(path, value, 0) for path, value in reversed(list(values.items()))]
     while waiting:

@@ -120,7 +120,6 @@ def from_bytes(data: bytes) -> Document:
 
 
 def parse_json(data: bytes) -> Dict[str, Any]:
-    """Parse a JSON object. Raises BadDocument."""
     try:
         header = json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError, MemoryError) as error:
@@ -131,7 +130,6 @@ def parse_json(data: bytes) -> Dict[str, Any]:
 
 
 def _is_buffer(entry: Any) -> bool:
-    """Tell whether a header's entry is a buffer's name, type, shape and length."""
     if not isinstance(entry, list) or len(entry) != 4:
         return False
     name, descr, shape, length = entry
@@ -139,7 +137,6 @@ def _is_buffer(entry: Any) -> bool:
 
 
 def digest(document: Document) -> str:
-    """Return the SHA-256 of a document's content."""
     return hashlib.sha256(to_bytes(document)).hexdigest()
 
 
@@ -182,7 +179,6 @@ _PLAIN = (type(None), bool, int, float, str)
 
 
 def _note_id(node: Dict[str, Any], ids: Set[int], refs: Set[int]) -> None:
-    """Note the id that a node has, or refers to."""
     is_reference = node["$"] == "ref"
     if "id" not in node and not is_reference:
         return

@@ -1,7 +1,4 @@
-"""Functions that no name leads to, lambdas and closures, by their place in the code of a module of the repository.
-
-A place is told by the names of the functions and classes around it, never by its line, which masking moves.
-"""
+"""Lambdas and closures of the repository, identified by the names around them; masking moves their lines."""
 
 from __future__ import annotations
 
@@ -13,16 +10,15 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 from .objects import recorded_module, resolve
 
 HIT = "__lmr_hit__"
-"""Name of the function that notes a block of the target, called with the block's number."""
-
+"""Name of the function with which an instrumented target reports an executed block."""
 is_of_repository: Callable[[str], bool] = lambda home: True  # noqa: E731 (another takes its place)
-"""Tells whether a module lies in the repository; a recorder sets it (:mod:`.lasting`)."""
+"""Tells whether a module lies in the repository; a recorder replaces it (:mod:`.lasting`)."""
 
 
 def place_of(function: types.FunctionType) -> Optional[str]:
-    """Return ``module:Layer.__init__.<lambda>(x)[scale]#0``, or None where a module does not lead there.
+    """Return ``module:Layer.__init__.<lambda>(x)[scale]#0``, or None for a function of no module's code.
 
-    In brackets: its parameters, and the names that it uses. At the end: its number among those of which all this holds.
+    In brackets: its parameters and the names that it uses; at the end its number among functions alike.
     """
     home = str(function.__globals__.get("__name__"))
     for place, codes in _places(home).items() if home in sys.modules and is_of_repository(home) else ():
@@ -32,7 +28,7 @@ def place_of(function: types.FunctionType) -> Optional[str]:
 
 
 def closure_of(function: types.FunctionType) -> List[Any]:
-    """Return what a function has beside its code: defaults, and the values of its free variables. Raises ValueError."""
+    """Return a function's defaults and the values of its free variables. Raises ValueError where it calls itself."""
     values = [cell.cell_contents for cell in function.__closure__ or ()]
     if any(value is function for value in values):
         raise ValueError("it calls itself")
@@ -40,32 +36,30 @@ def closure_of(function: types.FunctionType) -> List[Any]:
 
 
 def function_at(place: str, defaults: Any, keyword_defaults: Any, *values: Any) -> types.FunctionType:
-    """Return the function of a place, which :func:`place_of` returned. Raises LookupError."""
+    """Return the function at a place of :func:`place_of`. Raises LookupError."""
     home, _, rest = place.partition(":")
     inside, _, number = rest.rpartition("#")
     module = resolve(home + ":")
     codes = _places(module.__name__).get(inside, [])[int(number) :]
     if not codes or len(codes[0].co_freevars) != len(values):
         raise LookupError("there is no function %s" % place)
-    function = types.FunctionType(
-        codes[0], vars(module), codes[0].co_name, defaults, tuple(map(_cell, values))
-    )
+    cells = tuple(map(_cell, values))
+    function = types.FunctionType(codes[0], vars(module), codes[0].co_name, defaults, cells)
     function.__kwdefaults__ = keyword_defaults
     return function
 
 
-def _cell(value: Any) -> Any:
-    """Return a cell, for which Python 3.7 has no constructor."""
+def _cell(value: Any) -> Any:  # Python 3.7 has no constructor for it
     return (lambda: value).__closure__[0]  # type: ignore[index]
 
 
 @functools.lru_cache(maxsize=None)
 def _places(home: str) -> Dict[str, List[types.CodeType]]:
-    """Return the functions in a module's code, but for those in the target: no other version has them."""
+    """Return the functions in a module's code, without those in the target, which other versions lack."""
     module = sys.modules[home]
     try:
         whole = module.__loader__.get_code(home)  # type: ignore[union-attr]
-    except Exception:  # a module that is not from a file
+    except Exception:  # not from a file
         return {}
     found: Dict[str, List[types.CodeType]] = {}
     for names, code in _inside(whole, ()):

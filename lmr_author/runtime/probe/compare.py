@@ -17,8 +17,6 @@ CHOSEN = "as the annotator said"
 
 
 class Leaf(NamedTuple):
-    """A floating or complex leaf: its path and element type."""
-
     path: str
     dtype: str
 

@@ -1,4 +1,4 @@
-"""Comparing a recorded value with another one: a document, or a live value; nothing of a document is run.
+"""Comparing a document with another document or with live values.
 
 Structure, types (but 0 is 0.0), shapes, element types, places of NaN and ``requires_grad`` always have to be the same;
 floating leaves may have a tolerance. Identity is not compared, only values.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any, Callable, Dict, FrozenSet, Iterable, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Tuple
 
 from .arrays import (
     Spread,
@@ -34,16 +34,16 @@ from .document import (
     tagged,
     walk,
 )
-from .sides import Side, Stored, is_exact, is_telling, plain_value, sort_key
+from .sides import Side, Stored, certainty, plain_value, sort_key
 
 MOST = 20
 """Most differences that are reported."""
 MOST_UNORDERED = 2000
-"""Most items that are matched each with each; more of them would take too long."""
+"""Most items that are matched by trying each pair."""
 EXACT = 2**53
-"""Whole numbers below it are floats, too."""
+"""Limit of the integers that floats represent exactly."""
 MOST_MATCHING = 200_000
-"""Most pairs of values that are compared in vain to match items: a document may be made to take for ever."""
+"""Most failed comparisons while items are matched: a limit for hostile documents."""
 DEFAULT = "*"
 """Checker of every part that has none of its own, and none above it."""
 GRADS = "*.grad"
@@ -59,9 +59,10 @@ _DEFAULTS: Mapping[Any, Any] = {
     "builtins:str": "",
     "builtins:bool": False,
 }
-"""Name of a factory → what it makes."""
+"""Name of a defaultdict's factory → its result."""
 _NOTHING = object()
-"""Stands for a part that one side lacks."""
+"""A part that one side lacks."""
+_EXACTLY: Mapping[str, Any] = {}
 Checkers = Mapping[str, Mapping[str, Any]]
 
 _LABELS = {"dtype": "element type", "shape": "shape", "requires_grad": "requires_grad"}
@@ -69,8 +70,6 @@ _LABELS = {"dtype": "element type", "shape": "shape", "requires_grad": "requires
 
 
 class Difference(NamedTuple):
-    """One place where two documents differ."""
-
     path: str
     message: str
 
@@ -79,16 +78,14 @@ class Difference(NamedTuple):
 
 
 class Comparison:
-    """Compares a recorded value with another one.
+    """Compares a document with another document or with live values.
 
     Args:
-        expected: the document.
-        actual: another document, or live values.
         checkers: path → ``{"kind": "exact"}``, ``{"kind": "allclose", "rtol": …, "atol": …}`` or
             ``{"kind": "ignore"}``; for sequences ``{"kind": "set"}`` (any order). A part without one takes that of the
             nearest path above it; then, where one object is in several places, that of the first place, unless that is
             not compared; then that of :data:`DEFAULT`, then exact.
-        within: the comparison whose set this one compares the elements of.
+        within: the comparison whose unordered items this one compares.
     """
 
     def __init__(
@@ -99,16 +96,16 @@ class Comparison:
         within: Optional[Comparison] = None,
     ) -> None:
         self.expected, self.actual, self.checkers = expected, actual, checkers or {}
-        self.first: Dict[int, str] = {}
-        if within is None:
-            nodes = walk(expected.document.tree)
-            self.first = {id(node): path for path, node in nodes if isinstance(node, (dict, list))}
-        self.matches: _Matches = _Matches() if within is None else within.matches
-        self.is_inner = within is not None
-        self.most = 1 if self.is_inner else MOST
+        nodes = walk(expected.document.tree) if within is None else ()
+        self.first = {id(node): path for path, node in nodes if isinstance(node, (dict, list))}
+        self.outermost: Comparison = self if within is None else within.outermost
+        self.most = MOST if within is None else 1
         self.differences: List[Difference] = []
         self.seen: Dict[Tuple[Any, ...], Any] = {}
-        self.kinds = {name: repr(sorted(checker.items())) for name, checker in self.checkers.items()}
+        # of the outermost comparison:
+        self.agreeing: Dict[Tuple[Any, ...], Tuple[bool, Any]] = {}
+        self.assumed: List[Tuple[Any, ...]] = []
+        self.failures = 0
 
     def run(self, expected: Any, actual: Any, path: str = "") -> List[Difference]:
         self.differences, self.seen = [], {}
@@ -122,31 +119,33 @@ class Comparison:
         self.differences.append(Difference(path, message))
 
     def pair(self, wanted: Any, got: Any, path: str) -> None:
-        """Compare two values, unless that is left out or was done."""
-        if self.is_inner:
-            self.matches.work += 1
-            if self.matches.work > MOST_MATCHING:
+        """Compare two values, unless they are ignored or were compared before."""
+        if self.outermost is not self:
+            self.outermost.failures += 1  # agrees() takes it back
+            if self.outermost.failures > MOST_MATCHING:
                 self.differ(path, "too much to be compared in any order")
                 return
         node = self.expected.followed(wanted)
-        first = self.first.get(id(node), path) if isinstance(node, (dict, list)) else path
+        first = self.first.get(id(node), path)
         checker = self.checker(path, first)
         if node == {"$": "omitted"} or (path.startswith(GRAD) and self.left_out(path)):
             return
-        skipped = checker.get("kind") == "ignore"
-        if skipped and not self.below(path):
+        skipped, below = checker.get("kind") == "ignore", self.below(path)
+        if skipped and not below:
             return
         e, a = self.expected.open(node), self.actual.open(got)
-        if _is_shared(e) or _is_shared(a):
-            pair = (id(node), id(self.actual.followed(got)), repr(sorted(checker.items())), self.below(path))
+        if any(isinstance(side, dict) and "id" in side for side in (e, a)):
+            # One object in two places is compared twice where the checkers differ.
+            checkers = [(rest, id(each)) for rest, each in below.items()]
+            pair = (id(node), id(self.actual.followed(got)), id(checker), *checkers)
             if pair in self.seen:
                 return
             self.seen[pair] = got  # kept, so that no other value gets its id
         if _kind(e) != _kind(a):
             e, a = plain_value(self.expected, e), plain_value(self.actual, a)
         if {type(e), type(a)} == {int, float} and abs(e) < EXACT and abs(a) < EXACT:
-            e, a = float(e), float(a)  # whoever adds up numbers may begin with 0, or with 0.0
-        # Who unpacks a result or looks at its items cannot tell a list from a tuple.
+            e, a = float(e), float(a)  # a sum may start with 0 or 0.0
+        # Unpacking and indexing a result work alike for a list and a tuple.
         sequences = path == "value" and {_kind(e), _kind(a)} == {"list", "tuple"}
         if _kind(e) == _kind(a) or sequences:
             self.values(e, a, path, first, checker)
@@ -156,7 +155,7 @@ class Comparison:
     def values(self, e: Any, a: Any, path: str, first: str, checker: Mapping[str, Any]) -> None:
         """Compare two nodes of one kind."""
         tag = e["$"] if isinstance(e, dict) else ""
-        if checker.get("kind") == "ignore":  # only what has a checker of its own is compared, further down
+        if checker.get("kind") == "ignore":  # only parts with checkers of their own are compared
             if tag:
                 self.parts(e, a, path)
         elif tag in ("set", "frozenset"):
@@ -173,40 +172,38 @@ class Comparison:
             self.differ(path, "expected %s, got %s" % (describe(e), describe(a)))
 
     def checker(self, path: str, first: str) -> Mapping[str, Any]:
-        """Return the checker of a path. ``first``: the first place of the same object, which has the tolerances."""
+        """Return the checker of a path, or of the first place of the same object."""
         own = self.nearest(path)
         if own is None and first != path:
             own = self.nearest(first)
             own = None if own is not None and own.get("kind") == "ignore" else own
-        return self.checkers.get(DEFAULT, {}) if own is None else own
+        return self.checkers.get(DEFAULT, _EXACTLY) if own is None else own
 
     def nearest(self, path: str) -> Optional[Mapping[str, Any]]:
-        """Return the checker of a path, else of the nearest above; None where there is none."""
         while path:
             if path in self.checkers:
                 return self.checkers[path]
             path = path[: max(path.rfind("."), path.rfind("["), 0)]
         return None
 
-    def below(self, path: str) -> FrozenSet[Tuple[str, str]]:
-        """Return the checkers below a path: one object in two places is compared twice where these differ."""
+    def below(self, path: str) -> Checkers:
+        """Return the checkers below a path, by the rest of their paths."""
         size = len(path)
-        return frozenset(
-            (name[size:], kind)
-            for name, kind in self.kinds.items()
+        return {
+            name[size:]: checker
+            for name, checker in self.checkers.items()
             if name.startswith(path) and (not path or name[size : size + 1] in (".", "["))
-        )
+        }
 
     def loosest(self, path: str, checker: Mapping[str, Any]) -> Dict[str, Any]:
-        """Return the widest tolerance of a set's elements: an element has no place of its own."""
-        below = [self.checkers[path + name] for name, _ in self.below(path)]
-        near = [each for each in (*below, checker) if each.get("kind") == "allclose"]
-        return {name: max([each.get(name, 0.0) for each in near] or [0.0]) for name in ("rtol", "atol")}
+        """Return the widest tolerance of unordered items, which have no paths of their own."""
+        near = [each for each in (*self.below(path).values(), checker) if each.get("kind") == "allclose"]
+        return {name: max([each.get(name, 0.0) for each in near], default=0.0) for name in ("rtol", "atol")}
 
     # in any order
 
     def unordered(self, wanted: List[Any], got: List[Any], path: str, checker: Mapping[str, Any]) -> None:
-        """Compare items in any order, with the tolerance of the whole."""
+        """Compare items in any order, with one tolerance for all."""
         if len(wanted) != len(got):
             self.differ(path, "expected %d items, got %d" % (len(wanted), len(got)))
             return
@@ -216,21 +213,21 @@ class Comparison:
             self.differ(join(path, "[%d]" % index), "expected %s, which is nowhere" % words)
 
     def match(self, wanted: List[Any], got: List[Any], checker: Mapping[str, Any]) -> Dict[int, int]:
-        """Return number of an item → number of the other side's that equals it, but for the tolerance.
+        """Return number of an item → number of its equal on the other side.
 
-        First those of equal keys, then in the order of their keys, then each with each.
+        First by equal keys, then by the order of the keys, then by trying each pair.
         """
         wanted_keys = [sort_key(self.expected, item) for item in wanted]
         got_keys = [sort_key(self.actual, item) for item in got]
         places: Dict[str, List[int]] = {}
         for number in reversed(range(len(got))):
-            if is_telling(got_keys[number]):
+            if certainty(got_keys[number]):
                 places.setdefault(repr(got_keys[number]), []).append(number)
         equal = [places.get(repr(key)) for key in wanted_keys]
         matches = {index: numbers.pop() for index, numbers in enumerate(equal) if numbers}
         taken = frozenset(matches.values())
-        left = [n for n, key in enumerate(wanted_keys) if n not in matches and not is_exact(key)]
-        right = [n for n, key in enumerate(got_keys) if n not in taken and not is_exact(key)]
+        left = [n for n, key in enumerate(wanted_keys) if n not in matches and certainty(key) < 2]
+        right = [n for n, key in enumerate(got_keys) if n not in taken and certainty(key) < 2]
         left.sort(key=lambda index: wanted_keys[index])
         right.sort(key=lambda number: got_keys[number])
         inner = Comparison(self.expected, self.actual, {DEFAULT: dict(checker, kind="allclose")}, within=self)
@@ -247,22 +244,27 @@ class Comparison:
         return matches
 
     def agrees(self, wanted: Any, got: Any) -> bool:
-        """Tell whether two items are equal. Items that are being compared already, further up, count as equal."""
-        node, before = self.expected.followed(wanted), self.matches.work
-        near = self.checkers[DEFAULT]
-        pair = (id(node), id(self.actual.followed(got)), near.get("rtol"), near.get("atol"))
-        if not isinstance(node, (dict, list)):
-            is_equal = not self.run(wanted, got)
-        else:
-            is_equal = self.matches.decide(pair, (wanted, got), lambda: not self.run(wanted, got))
+        """Tell whether two items are equal. A pair that is being compared counts as equal further down."""
+        outer, near = self.outermost, self.checkers[DEFAULT]
+        ids = (id(self.expected.followed(wanted)), id(self.actual.followed(got)))
+        pair = (*ids, near.get("rtol"), near.get("atol"))
+        failures, size = outer.failures, len(outer.assumed)
+        if pair not in outer.agreeing:
+            outer.agreeing[pair] = True, (wanted, got)  # kept, so that no other values get their ids
+            outer.assumed.append(pair)
+            if self.run(wanted, got):
+                for other in outer.assumed[size:]:  # it counted as equal because this pair did
+                    del outer.agreeing[other]
+                del outer.assumed[size:]
+                outer.agreeing[pair] = False, (wanted, got)
+        is_equal = outer.agreeing[pair][0]
         if is_equal:
-            self.matches.work = before
+            outer.failures = failures
         return is_equal
 
     # numbers
 
     def leaf(self, e: Any, a: Any, path: str, first: str, checker: Mapping[str, Any]) -> None:
-        """Compare two nodes that hold numbers."""
         if isinstance(e, dict):
             for field, label in _LABELS.items():
                 wanted, got = _label(e, field), _label(a, field)
@@ -274,11 +276,10 @@ class Comparison:
         self.numeric(e, a, path, first, checker)
         if isinstance(e, dict) and e["$"] == "tensor":
             self.grads(e, a, join(path, ".grad"))
-            attributes = [{"$": "object", "cls": "", "state": node.get("attrs", {})} for node in (e, a)]
+            attributes = [{"$": "object", "state": node.get("attrs", {})} for node in (e, a)]
             self.parts(attributes[0], attributes[1], path)
 
     def grads(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
-        """Compare the ``.grad`` of two tensors, unless it is left out."""
         checker = self.checkers.get(path) or self.checkers.get(GRADS) or {}
         if checker.get("kind") == "ignore":
             return
@@ -290,12 +291,10 @@ class Comparison:
             self.differ(path, "expected no gradient")
 
     def left_out(self, path: str) -> bool:
-        """Tell whether a part that only one side has is not compared."""
         checker = self.checkers.get(GRADS, {}) if path.startswith(GRAD) else self.checker(path, path)
         return checker.get("kind") == "ignore"
 
     def numeric(self, e: Any, a: Any, path: str, first: str, checker: Mapping[str, Any]) -> None:
-        """Compare numbers of one type and shape."""
         floating = is_floating(dtype_of(e))
         rtol, atol = _tolerance(checker) if floating else (0.0, 0.0)
         if isinstance(e, float):
@@ -309,7 +308,7 @@ class Comparison:
             self.mismatch(mismatch, path, first, checker if floating else {})
 
     def mismatch(self, found: Tuple[str, Spread], path: str, first: str, checker: Mapping[str, Any]) -> None:
-        """Note that numbers differ: ``|actual - expected| <= atol + rtol * |expected|`` does not hold."""
+        """Report numbers for which ``|actual - expected| <= atol + rtol * |expected|`` is false."""
         text, distance = found
         if math.isfinite(distance.max_abs):
             text += "; largest difference %.3g absolute, %.3g relative" % distance
@@ -317,19 +316,18 @@ class Comparison:
         self.differ(path, text + (" (allowed: rtol %g, atol %g)" % _tolerance(checker) if near else ""))
 
     def sparse(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
-        """Compare sparse matrices: the order of the elements, and zeros that one of them stores, do not matter."""
-        contradiction = _contradiction(e, a)
-        if contradiction:
-            self.differ(path, contradiction)
-            return
+        """Compare sparse matrices, in any order of their elements and without the zeros that they store."""
         at = join(path, ".numbers")
         checker = self.checker(at, at)
         expected, actual = (
             [side.open(node[name]) for name in ("places", "numbers")]
             for side, node in ((self.expected, e), (self.actual, a))
         )
-        if _label(expected[1], "dtype") != _label(actual[1], "dtype"):
-            self.differ(at, "expected %s, got %s" % (describe(expected[1]), describe(actual[1])))
+        problem = _contradiction(e, a)
+        if not problem and _label(expected[1], "dtype") != _label(actual[1], "dtype"):
+            problem = "expected %s, got %s" % (describe(expected[1]), describe(actual[1]))
+        if problem:
+            self.differ(at, problem)
             return
         wanted, got = aligned(*map(self.expected.numbers, expected), *map(self.actual.numbers, actual))
         mismatch = array_mismatch(wanted, got, wanted.dtype.kind in "fc", *_tolerance(checker))
@@ -339,7 +337,7 @@ class Comparison:
     # parts
 
     def parts(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
-        """Compare two nodes of one tag: their own texts and sizes, then their parts, by what leads to them."""
+        """Compare two nodes of one tag: first their own texts and sizes, then their parts."""
         if e["$"] == "make" and {e["kind"], a["kind"]} == {"range", "index"}:
             self.index(e, a, path)
             return
@@ -359,7 +357,6 @@ class Comparison:
         self.items(e, a, path)
 
     def items(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
-        """Compare the items of two dictionaries, by their keys."""
         wanted, got = _pairs(e), _pairs(a)
         near = self.loosest(path, self.checker(path, path))
         matches = self.match([key for key, _ in wanted], [key for key, _ in got], near)
@@ -382,17 +379,17 @@ class Comparison:
             self.differ(path, "the keys are in another order")
 
     def index(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
-        """Compare two indices of pandas, one of which is a range."""
+        """Compare a range index of pandas with another index."""
         wanted, got = _entries(self.expected, e), _entries(self.actual, a)
         if any(one != other for one, other in itertools.zip_longest(wanted, got)):
             self.differ(path, "expected other entries")
         self.pair(e["args"][-1], a["args"][-1], join(path, ".name"))
 
     def one_sided(self, wanted: Any, got: Any, path: str, part: str) -> None:
-        """Note a part below a path that only one side has, unless it is left out."""
+        """Report a part that only one side has."""
         if self.left_out(part) or wanted == {"$": "omitted"}:
             return
-        if not path and _is_changed_argument(part):
+        if not path and part not in (VALUE, RAISED, EXHAUSTED, RETURNED, GRADIENTS):  # a changed argument
             self.differ(part, HAS_TO_STAY if wanted is _NOTHING else HAS_TO_CHANGE)
         elif wanted is _NOTHING:
             self.differ(part, "expected nothing, got %s" % describe(self.actual.open(got)))
@@ -401,7 +398,7 @@ class Comparison:
 
 
 def _is_default(side: Side, part: Any, other: Side, node: Dict[str, Any]) -> bool:
-    """Tell whether a part is what another side's defaultdict has for keys that it lacks: to look one up adds it."""
+    """Tell whether a part is the default of the other side's defaultdict: a mere lookup adds it."""
     if other.open(node.get("call")) != _DEFAULTDICT or not node["args"]:
         return False
     factory = other.open(node["args"][0])
@@ -412,30 +409,6 @@ def _is_default(side: Side, part: Any, other: Side, node: Dict[str, Any]) -> boo
         default = plain_value(other, other.open(factory["args"][0]))
     value = plain_value(side, side.open(part))
     return isinstance(default, (int, float, str)) and type(value) is type(default) and bool(value == default)
-
-
-class _Matches:
-    """Pairs of items that were compared. A pair that is being compared counts as equal further down."""
-
-    def __init__(self) -> None:
-        self.known: Dict[Tuple[Any, ...], Tuple[bool, Any]] = {}
-        self.equal: List[Tuple[Any, ...]] = []
-        self.work = 0
-
-    def decide(self, pair: Tuple[Any, ...], kept: Any, compare_them: Callable[[], bool]) -> bool:
-        """Return whether a pair is equal. ``kept``: the values whose ids are in it."""
-        if pair in self.known:
-            return self.known[pair][0]
-        size = len(self.equal)
-        self.known[pair] = True, kept
-        self.equal.append(pair)
-        if compare_them():
-            return True
-        for other in self.equal[size:]:  # found equal because this pair was taken to be
-            del self.known[other]
-        del self.equal[size:]
-        self.known[pair] = False, kept
-        return False
 
 
 def _tolerance(checker: Mapping[str, Any]) -> Tuple[float, float]:
@@ -449,7 +422,7 @@ def _label(node: Dict[str, Any], field: str) -> Any:
 
 
 def _contradiction(e: Dict[str, Any], a: Dict[str, Any]) -> str:
-    """Say where two nodes of one tag have other texts, flags or numbers of items; "" where they have the same."""
+    """Return how the texts, flags or sizes of two nodes of one tag differ, or ""."""
     for name, kind in FIELDS[e["$"]].items():
         if kind in (TEXT, INTS, FLAG) and e.get(name) != a.get(name):
             in_words = (
@@ -461,13 +434,7 @@ def _contradiction(e: Dict[str, Any], a: Dict[str, Any]) -> str:
     return ""
 
 
-def _is_changed_argument(part: str) -> bool:
-    """Tell whether a part of an outcome is an argument, or a free variable: an outcome has those that were changed."""
-    return part not in (VALUE, RAISED, EXHAUSTED, RETURNED, GRADIENTS)
-
-
 def _rows(side: Side, node: Dict[str, Any]) -> List[Any]:
-    """Return the items of a sequence, or the rows of an array."""
     return list(side.numbers(node).tolist() if "dtype" in node else node["v"])
 
 
@@ -476,7 +443,7 @@ def _pairs(node: Dict[str, Any]) -> List[List[Any]]:
 
 
 def _entries(side: Side, node: Dict[str, Any]) -> Iterable[Any]:
-    """Return the entries of an index of pandas. Raises BadDocument where it is none."""
+    """Return the integers in an index of pandas. Raises BadDocument."""
     limits, array = node["args"][:-1], side.open(node["args"][0]) if node["args"] else None
     if node["kind"] == "range" and [type(limit) for limit in limits] == [int] * 3 and limits[2]:
         return range(*limits)
@@ -486,23 +453,16 @@ def _entries(side: Side, node: Dict[str, Any]) -> Iterable[Any]:
 
 
 def _own_steps(node: Dict[str, Any]) -> Dict[str, Any]:
-    """Return a node's parts but those of its pairs, by the steps that lead to them."""
+    """Return step → part of a node, without its pairs."""
     fields = [item for item in FIELDS[node["$"]].items() if item[1] != PAIRS and item[0] in node]
     return {step: part for name, kind in fields for step, part in steps(name, kind, node[name])}
 
 
-def _is_shared(node: Any) -> bool:
-    """Tell whether other places refer to a node."""
-    return isinstance(node, dict) and type(node.get("id")) is int and "$" in node
-
-
 def _kind(node: Any) -> str:
-    """Return what has to be the same before values are compared."""
     return str(node["$"]) if isinstance(node, dict) else type(node).__name__
 
 
 def describe(node: Any) -> str:
-    """Put a node into words."""
     node = tagged(node)
     if not isinstance(node, dict):
         return _short(node)
@@ -525,12 +485,11 @@ def describe(node: Any) -> str:
 
 
 def _last_name(value: Any) -> str:
-    """Return the last part of the name of a class or function, given as text, as a node or itself."""
+    """Return the last part of the name of a class or function, given as a text, a node or an object."""
     text = value.get("v", "") if isinstance(value, dict) else getattr(value, "__qualname__", value)
     return str(text).rpartition(":")[2].rpartition(".")[2]
 
 
 def _short(value: Any) -> str:
-    """Write a plain value, cut when it is long."""
     text = repr(value)
     return text if len(text) <= 100 else text[:97] + "..."

@@ -30,11 +30,10 @@ _LIBRARY = re.compile(r"[/\\](site|dist)-packages[/\\]")
 
 
 def use_cpu_for_cuda() -> None:
-    """Have everything of PyTorch that names CUDA use the CPU, in this process; without PyTorch, do nothing.
+    """Run everything in PyTorch that names CUDA on the CPU, in this process.
 
-    The code's own questions are answered as if there were one GPU. Installed libraries get the true answer: PyTorch's
-    own DataParallel and autocast then turn themselves off. ``x.cuda()`` is ``x`` itself, as it is for what lies on the
-    GPU already.
+    The code's own queries see one GPU. Installed libraries see none, so that DataParallel and autocast turn themselves
+    off. ``x.cuda()`` is ``x``, as for a tensor on the GPU.
     """
     # TorchScript compiles what it finds under the names that are replaced here.
     os.environ.update(CUDA_VISIBLE_DEVICES="", PYTORCH_JIT="0")
@@ -68,7 +67,6 @@ def use_cpu_for_cuda() -> None:
 
 
 def _on_cpu(value: Any) -> Any:
-    """Return the CPU for a device or type of tensors that is CUDA's; anything else as it is."""
     torch: Any = sys.modules["torch"]
     if isinstance(value, str):
         return "cpu" if value.partition(":")[0] == "cuda" else value.replace("torch.cuda.", "torch.")
@@ -76,12 +74,12 @@ def _on_cpu(value: Any) -> Any:
 
 
 def _device_on_cpu(value: Any) -> Any:
-    # `.to(0)`: the number of a GPU. True and False are numbers, too, and stay.
+    # `.to(0)` is a GPU; `.to(True)` is not.
     return "cpu" if type(value) is int else _on_cpu(value)
 
 
 def _convert_devices(owner: Any, name: str, convert: Callable[[Any], Any] = lambda value: value) -> None:
-    """Wrap a function that takes a device by keyword. ``convert``: what is done to its positional arguments."""
+    """Wrap a function that takes a device by keyword. ``convert``: applied to positional arguments."""
     function = getattr(owner, name, None)
     if function is None:  # in another version of PyTorch
         return
@@ -96,7 +94,6 @@ def _convert_devices(owner: Any, name: str, convert: Callable[[Any], Any] = lamb
 
 
 def _answer_queries(torch: Any) -> None:
-    """Answer what ``torch.cuda`` is asked."""
     cuda = torch.cuda
     for name, answer in _ANSWERS.items():
         setattr(cuda, name, lambda *args, answer=answer, **kwargs: answer)
@@ -109,7 +106,7 @@ def _answer_queries(torch: Any) -> None:
     cuda.get_device_properties = lambda *args: types.SimpleNamespace(
         name="CPU", total_memory=2**34, major=8, minor=0, multi_processor_count=1
     )
-    # Random numbers of the GPU are drawn by the CPU's generator now. (`torch.manual_seed` itself calls these.)
+    # The CPU's generator draws the GPU's random numbers. (`torch.manual_seed` calls these, too.)
     cuda.manual_seed = cuda.manual_seed_all = lambda seed: torch.default_generator.manual_seed(int(seed))
     cuda.get_rng_state = lambda *args: torch.get_rng_state()
     cuda.set_rng_state = lambda state, *args: torch.set_rng_state(state)
@@ -118,6 +115,5 @@ def _answer_queries(torch: Any) -> None:
 
 
 def _answer(function: Any, answer: Any) -> Any:
-    """Return an answer to the code, and the true one to an installed library."""
     asking = sys._getframe(1).f_code.co_filename
     return function() if _LIBRARY.search(asking) else answer

@@ -5,19 +5,18 @@ from __future__ import annotations
 import base64
 import collections
 import copy
-import functools
 import importlib
 import warnings
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List
 
 from .arrays import numbers
 from .closures import function_at
 from .document import BadDocument, Document, join
-from .objects import content_type, fill_object, new_object, own, resolve, set_state
+from .objects import content_type, fill_object, new_object, own, resolve, set_state, state_parts
 
 
 class OmittedPart:
-    """Takes the place of a part that was not recorded, and says so whenever it is used."""
+    """Stands in for a part that was not recorded; using it raises RuntimeError."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
@@ -29,23 +28,18 @@ class OmittedPart:
 
 
 class Decoder:
-    """Rebuilds one document. ``build``: fixture's name → its object."""
-
-    def __init__(self, document: Document, build: Optional[Callable[[str], Any]] = None) -> None:
+    def __init__(self, document: Document, build: Callable[[str], Any]) -> None:
         self.document, self.build = document, build
         self.values: Dict[int, Any] = {}
         self.path = ""
-        """The part that is being rebuilt."""
 
     def below(self, step: str, node: Any) -> Any:
-        """Return the value of a node that lies one step below."""
         above, self.path = self.path, join(self.path, step)
         value = self.node(node)
-        self.path = above  # where it fails, the path stays, for the error
+        self.path = above  # after an exception the path stays, for its message
         return value
 
     def node(self, node: Any) -> Any:
-        """Return the value of a node."""
         if isinstance(node, list):
             return [self.node(part) for part in node]
         if not isinstance(node, dict):
@@ -58,7 +52,7 @@ class Decoder:
         return self._remember(node, simple(self, node) if simple else getattr(self, "_" + node["$"])(node))
 
     def _remember(self, node: Dict[str, Any], value: Any) -> Any:
-        """Note the value of a node for references to it, which may lie inside of the node itself."""
+        """Note a value for references to its node, which may lie inside the node."""
         if "id" in node:
             self.values[node["id"]] = value
         return value
@@ -80,26 +74,15 @@ class Decoder:
         value.update(self.node(node["v"]))
         return value
 
-    def _fixture(self, node: Dict[str, Any]) -> Any:
-        if self.build is None:
-            raise LookupError("it takes unit_test/fixtures.py to build a fixture")
-        return self.build(node["v"])
-
-    def _class(self, node: Dict[str, Any]) -> Any:
-        cls = resolve(node["cls"])
-        if not isinstance(cls, type):
-            raise TypeError("%s is no class" % node["cls"])
-        return cls
-
     def _tensor(self, node: Dict[str, Any]) -> Any:
         import torch
 
         value = torch.from_numpy(numbers(self.document, node).copy()).to(getattr(torch, node["dtype"]))
-        needs = node.get("requires_grad", False)
-        if "cls" in node and issubclass(self._class(node), torch.nn.Parameter):
-            value = torch.Tensor._make_subclass(self._class(node), value, needs)
+        cls, needs = resolve(node["cls"]) if "cls" in node else torch.Tensor, node.get("requires_grad", False)
+        if issubclass(cls, torch.nn.Parameter):
+            value = torch.Tensor._make_subclass(cls, value, needs)
         else:
-            value = value.as_subclass(self._class(node)) if "cls" in node else value
+            value = value if cls is torch.Tensor else value.as_subclass(cls)
             value = value.requires_grad_() if needs else value
         value = self._remember(node, value if node.get("leaf", True) else value.clone())
         if "grad" in node:
@@ -111,8 +94,6 @@ class Decoder:
     def _array(self, node: Dict[str, Any]) -> Any:
         import numpy
 
-        if numpy.dtype(node["dtype"]).hasobject:
-            raise ValueError("an array of objects as raw data")
         value = numbers(self.document, node).copy()
         return value.view(numpy.matrix) if node.get("cls") == "matrix" else value
 
@@ -156,11 +137,8 @@ class Decoder:
         table.columns = columns
         return table
 
-    def _namedtuple(self, node: Dict[str, Any]) -> Any:
-        return self._class(node)._make([self.node(part) for part in node["v"].values()])
-
     def _object(self, node: Dict[str, Any]) -> Any:
-        cls = self._class(node)
+        cls = resolve(node["cls"])
         if content_type(cls) in (None, dict, list, set, bytearray):
             value = self._remember(node, new_object(cls, None))
             if "base" in node:
@@ -182,8 +160,7 @@ class Decoder:
         if state is not None and hasattr(value, "__setstate__"):
             value.__setstate__(state)
         elif state is not None:
-            attributes, slots = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
-            set_state(value, dict(attributes or {}, **(slots or {})))
+            set_state(value, state_parts(state) or {})
         for part in node.get("items", ()):
             value.append(self.node(part))
         for key, part in node.get("pairs", ()):
@@ -192,18 +169,11 @@ class Decoder:
 
 
 def _dtype(numpy: Any, layout: Any) -> Any:
-    """Return the element type that a structured array was recorded with."""
     if isinstance(layout, list):
         return numpy.dtype((_dtype(numpy, layout[0]), tuple(layout[1])))
     if isinstance(layout, dict):
         layout = dict(layout, formats=[_dtype(numpy, part) for part in layout["formats"]])
     return numpy.dtype(layout)
-
-
-def _generator(state: Any) -> Any:
-    result = _library("torch").Generator(device="cpu")
-    result.set_state(state)
-    return result
 
 
 def _library(name: str) -> Any:
@@ -218,11 +188,13 @@ _SIMPLE: Dict[str, Callable[[Decoder, Dict[str, Any]], Any]] = {
     "complex": lambda decoder, node: complex(*node["v"]),
     "omitted": lambda decoder, node: OmittedPart(),
     "name": lambda decoder, node: resolve(node["v"]),
+    "fixture": lambda decoder, node: decoder.build(node["v"]),
+    "namedtuple": lambda decoder, node: resolve(node["cls"])._make(map(decoder.node, node["v"].values())),
     "scalar": lambda decoder, node: decoder._array(node)[()],
-    "make": lambda decoder, node: _maker(node["kind"])(*decoder.node(node["args"])),
+    "make": lambda decoder, node: _built(node["kind"], *decoder.node(node["args"])),
 }
 _MAKERS: Dict[str, Callable[..., Any]] = {
-    "generator": _generator,
+    "generator": lambda state: _library("torch").Generator(device="cpu").set_state(state),
     "quantized": lambda *args: _library("torch")._make_per_tensor_quantized_tensor(*args[:3]),
     "factory": lambda made: lambda: copy.deepcopy(made),
     "series": lambda values, index, name: _library("pandas").Series(
@@ -234,18 +206,22 @@ _MAKERS: Dict[str, Callable[..., Any]] = {
     "categorical": lambda codes, *more: _library("pandas").Categorical.from_codes(codes, *more),
     "column": lambda values, dtype: _library("pandas").array(values, dtype=dtype),
 }
-"""Kind of a ``make`` → the function that makes it of its arguments."""
+"""Kind of a ``make`` → its constructor."""
 
 
-def _maker(kind: str) -> Callable[..., Any]:
-    return functools.partial(function_at, kind) if ":" in kind else _MAKERS[kind]
+def _built(kind: str, *args: Any) -> Any:
+    return function_at(kind, *args) if ":" in kind else _MAKERS[kind](*args)
 
 
-def decode(document: Document, build: Optional[Callable[[str], Any]] = None) -> Any:
-    """Rebuild the value of a document; imports the classes it names. Raises BadDocument.
+def _no_fixture(name: str) -> Any:
+    raise LookupError("unit_test/fixtures.py is needed to build the fixture %s" % name)
+
+
+def decode(document: Document, build: Callable[[str], Any] = _no_fixture) -> Any:
+    """Rebuild a document's value and import the classes that it names. Raises BadDocument.
 
     Args:
-        build: fixture's name → its object.
+        build: name of a fixture → its object.
     """
     decoder = Decoder(document, build)
     try:

@@ -18,18 +18,12 @@ NODE, NODES, PAIRS, STATE = "node", "nodes", "pairs", "state"
 """Kinds of fields with nodes in them: one, a list, a list of pairs, one for each attribute."""
 TEXT, FLAG, INTS, NAMES, DATA = "text", "flag", "ints", "names", "data"
 """Kinds of the others."""
-
-
 _ARRAY = {"dtype": TEXT, "shape": INTS, "data": DATA, "file": TEXT}
 FIELDS: Dict[str, Dict[str, str]] = {
     "ref": {},
-    "list": {"v": NODES},
-    "tuple": {"v": NODES},
-    "set": {"v": NODES},
-    "frozenset": {"v": NODES},
+    **{tag: {"v": NODES} for tag in ("list", "tuple", "set", "frozenset")},
     "dict": {"v": PAIRS},
-    "bytes": {"v": TEXT},
-    "bytearray": {"v": TEXT},
+    **{tag: {"v": TEXT} for tag in ("bytes", "bytearray", "name", "fixture")},
     "complex": {"v": DATA},
     "tensor": {**_ARRAY, "requires_grad": FLAG, "leaf": FLAG, "cls": TEXT, "grad": NODE, "attrs": STATE},
     "array": {**_ARRAY, "cls": TEXT},
@@ -38,12 +32,10 @@ FIELDS: Dict[str, Dict[str, str]] = {
     "structured": {"layout": DATA, "shape": INTS, "v": STATE, "cls": TEXT},
     "sparse": {"layout": TEXT, "shape": INTS, "places": NODE, "numbers": NODE, "coalesced": FLAG},
     "table": {"columns": NODE, "index": NODE, "v": NODES},
-    "name": {"v": TEXT},
     "namedtuple": {"cls": TEXT, "v": STATE},
     "object": {"cls": TEXT, "base": NODE, "state": STATE, "lazy": NAMES},
     "call": {"call": NODE, "args": NODES, "state": NODE, "items": NODES, "pairs": PAIRS},
     "make": {"kind": TEXT, "args": NODES},
-    "fixture": {"v": TEXT},
     "omitted": {},
 }
 """Tag → its fields and their kinds, in the order in which their nodes are walked."""
@@ -57,11 +49,7 @@ NPY_TYPES = {
 
 
 class BadDocument(Exception):
-    """A damaged recording, or none at all: the only error that reading one raises.
-
-    Args:
-        part: the part that cannot be rebuilt, as in ``self.tokenizer``; "" for the whole.
-    """
+    """A damaged recording. ``part``: what cannot be rebuilt, as in ``self.tokenizer``; "" for the whole."""
 
     def __init__(self, message: str, part: str = "") -> None:
         self.part = part
@@ -69,11 +57,11 @@ class BadDocument(Exception):
 
 
 class Refused(Exception):
-    """A value that cannot be written."""
+    """A value that cannot be recorded."""
 
 
 class Buffer(NamedTuple):
-    """Numbers of one type, little-endian and in C order. ``descr``: their type as ``.npy`` files have it."""
+    """Numbers in C order. ``descr``: their type in ``.npy`` files."""
 
     descr: str
     shape: Tuple[int, ...]
@@ -81,19 +69,18 @@ class Buffer(NamedTuple):
 
 
 class Document:
-    """A value as a JSON tree and buffers (by name), with a list of the parts that were left out."""
+    """A value as a JSON tree and buffers by name, and the parts that were left out."""
 
     def __init__(self, tree: Any, buffers: Dict[str, Buffer], omitted: Tuple[Any, ...] = ()) -> None:
         self.tree, self.buffers, self.omitted = tree, buffers, omitted
 
 
 def is_complex(dtype: str) -> bool:
-    """Tell whether numbers of a type are written as pairs: real and imaginary part."""
     return dtype.startswith("complex")
 
 
 def tagged(node: Any) -> Any:
-    """Return the tagged node that a list or plain object abbreviates; any other node as it is."""
+    """Return the tagged form of a node that JSON abbreviates: a list or an object with text keys."""
     if isinstance(node, list):
         return {"$": "list", "v": node}
     if isinstance(node, dict) and "$" not in node:
@@ -102,20 +89,19 @@ def tagged(node: Any) -> Any:
 
 
 def join(path: str, step: str) -> str:
-    """Return a path one step longer; below the root ``""``, ``['loss']`` is written ``loss``."""
+    """Extend a path by a step; at the root, ``['loss']`` becomes ``loss``."""
     if path:
         return path + step
     return step[2:-2] if step.startswith(("['", '["')) else step.lstrip(".")
 
 
 def key_text(key: Any, index: int) -> str:
-    """Return the step to a dictionary's item: ``['loss']``, ``[3]``, or its place."""
     plain = key is None or isinstance(key, (bool, int, float, str))
     return "[%r]" % (key,) if plain else "[<item %d>]" % index
 
 
 def parts(node: Any) -> Iterator[Tuple[str, Any]]:
-    """Yield a node's sub-nodes as (step of the path, sub-node), keys of pairs included."""
+    """Yield a node's children as (step, child), including the keys of pairs."""
     node = tagged(node)
     for name, kind in FIELDS[node["$"]].items() if isinstance(node, dict) else ():
         if name in node:
@@ -123,7 +109,6 @@ def parts(node: Any) -> Iterator[Tuple[str, Any]]:
 
 
 def steps(name: str, kind: str, value: Any) -> Iterator[Tuple[str, Any]]:
-    """Yield the nodes in a field, each with the step of the path that leads there."""
     if kind == NODE:
         yield "" if name == "base" else "." + name, value
     elif kind == NODES:
@@ -138,7 +123,7 @@ def steps(name: str, kind: str, value: Any) -> Iterator[Tuple[str, Any]]:
 
 
 def walk(tree: Any) -> Iterator[Tuple[str, Any]]:
-    """Yield every node once, as (path, node), in recording order; references are not followed."""
+    """Yield (path, node) of every node in recording order, without following references."""
     stack: List[Tuple[str, Any]] = [("", tree)]
     while stack:
         path, node = stack.pop()
@@ -149,13 +134,12 @@ def walk(tree: Any) -> Iterator[Tuple[str, Any]]:
 
 
 def by_id(tree: Any) -> Dict[int, Any]:
-    """Return the nodes that references name, by their ids."""
     nodes = (node for _, node in walk(tree) if isinstance(node, dict) and node.get("$", "ref") != "ref")
     return {node["id"]: node for node in nodes if "id" in node}
 
 
 def read(folder: str, stem: str) -> Document:
-    """Read a document of our own; one that strangers may have written, :func:`.checking.load` reads."""
+    """Read a trusted document; :func:`.checking.load` reads untrusted ones."""
     base = os.path.join(str(folder), stem)
     with open(base + ".json", encoding="utf-8") as text:
         header = json.load(text)
@@ -173,7 +157,7 @@ def read(folder: str, stem: str) -> Document:
 
 
 def read_npy(data: bytes) -> Buffer:
-    """Read a ``.npy`` file of version 1.0. By hand: reading one must not run anything, nor import numpy."""
+    """Parse ``.npy`` 1.0 by hand: it must not import numpy, which the recorded code may not use."""
     if data[:8] != b"\x93NUMPY\x01\x00":
         raise BadDocument("not a .npy file")
     (size,) = struct.unpack("<H", data[8:10])

@@ -55,7 +55,6 @@ def _is_ours(filename: str) -> bool:
 
 
 def _run(command: List[str], tree: str) -> None:
-    """Run a command in a fresh ``__main__``."""
     main: Any = types.ModuleType("__main__")
     main.__dict__.update(__builtins__=builtins, __cached__=None, __spec__=None, __package__=None)
     sys.modules["__main__"] = main

@@ -173,7 +173,6 @@ def _is_installed(name: str) -> bool:
 
 
 def suite(arguments: List[str]) -> int:
-    """Run tests; returns the exit code."""
     if importlib.util.find_spec("pytest") is not None:
         return int(importlib.import_module("pytest").main([*OPTIONS, *arguments]))
     print(
@@ -227,7 +226,6 @@ def _run_example(text: str, names: Dict[str, Any]) -> None:
 
 
 def main(arguments: List[str]) -> int:
-    """Drive the target; returns the exit code."""
     if arguments[0] == "suite":
         return suite(arguments[1:])
     with open(arguments[1], encoding="utf-8") as file:

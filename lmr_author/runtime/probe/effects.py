@@ -1,11 +1,10 @@
-"""The inputs and the outcome of a call as documents, the same when it is recorded and when it is replayed.
+"""The outcome of a call, recorded and replayed alike.
 
-Inputs: arguments by parameter name, ``@closure NAME`` for free variables, ``@global NAME`` for globals that importing
-the file does not set, and where they matter ``@random`` (states of the random generators that it used), ``@mode``
-(torch's modes), ``@gradients``, ``@items`` (how many were taken of a generator). Outcome: ``value``, or ``@raised``
-with the exception's class; each argument that the call changed, as it is afterwards, named ``@grad x`` where nothing
-but ``.grad`` of tensors in it changed; ``@gradients``; ``@exhausted`` and ``@returned`` of a generator, whose
-``value`` is the list of its items.
+Inputs: arguments by parameter name; ``@closure NAME``, a free variable; ``@global NAME``, a global that importing the
+file does not set; ``@random``, states of the random generators; ``@mode``, PyTorch's modes; ``@gradients``, a flag;
+``@items``, how many a generator yielded. Outcome: ``value``, or ``@raised``, the exception's class; each argument that
+the call changed, named ``@grad x`` if only the ``.grad`` of its tensors changed; ``@gradients``; ``@exhausted`` and
+``@returned`` of a generator, whose ``value`` is the list of its items.
 """
 
 from __future__ import annotations
@@ -20,33 +19,29 @@ from .objects import load_helper
 from .sides import Live, Stored
 
 VALUE_ARGUMENT = "@argument value"
-"""The part of an outcome that is an argument named as the returned value is."""
+"""The part of an outcome that is a changed argument named ``value``."""
 
 
 class Fixtures:
-    """The fixtures of one call: objects that are built, not stored.
+    """The fixtures of one call: objects that a replay builds, recorded by name only.
 
-    A fixture is a function without arguments in ``unit_test/fixtures.py``, as in ``def tokenizer(): ...``. It stands
-    for every argument and every attribute of its name. Only the name is recorded; the object is built where the
-    recording is replayed, and nowhere else.
-
-    Args:
-        path: the file that builds them; None where nothing is built.
+    A fixture is a function without arguments in ``unit_test/fixtures.py``, which builds the arguments and attributes of
+    its name. ``path``: that file; None where nothing is built.
     """
 
     def __init__(self, path: Optional[str] = None) -> None:
         self.path = path
-        self._names_by_id: Dict[int, Tuple[str, Any]] = {}
+        self._names_by_id: Dict[int, Tuple[Any, ...]] = {}
         self._built: Dict[str, Any] = {}
         self._module: Any = None
 
     def named(self, value: Any, path: str = "") -> Optional[str]:
-        """Return the fixture that an object was found or built for, or None. Of an outcome, only this counts."""
-        fixture = self._names_by_id.get(id(value))
-        return None if fixture is None else fixture[0]
+        """Return the fixture that an object was found or built for, or None."""
+        name: Optional[str] = self._names_by_id.get(id(value), (None,))[0]
+        return name
 
     def build(self, name: str) -> Any:
-        """Return the object of a fixture, one for all places. Raises LookupError, and what the function raises."""
+        """Return the one object of a fixture. Raises LookupError, and what the function raises."""
         if name not in self._built:
             function = self.functions().get(name)
             if function is None:
@@ -56,11 +51,9 @@ class Fixtures:
         return self._built[name]
 
     def functions(self) -> Dict[str, Any]:
-        """Return the functions that build fixtures, by name. Raises what importing their file raises."""
-        if self._module is None:
-            if self.path is None:
-                raise LookupError("it takes unit_test/fixtures.py to build a fixture")
-            self._module = load_helper(self.path)
+        if self.path is None:
+            raise LookupError("it takes unit_test/fixtures.py to build a fixture")
+        self._module = self._module or load_helper(self.path)
         return {name: value for name, value in vars(self._module).items() if inspect.isfunction(value)}
 
 
@@ -85,7 +78,7 @@ class Outcome:
         self.gradients = gradients
 
     def changes(self, function: Any) -> Dict[str, Any]:
-        """Return the parts that differ from before, as they are now."""
+        """Return the parts that the call changed."""
         effects: Dict[str, Any] = {}
         now = dict(self.parts)
         now.update({name: value for name, value in closure(function).items() if name in now})
@@ -99,16 +92,16 @@ class Outcome:
         return effects
 
     def whole(self, function: Any, result: Dict[str, Any]) -> Dict[str, Any]:
-        """Return the outcome as live values. ``result``: see :func:`.calling.call`, or what was raised."""
+        """Return the outcome as live values. ``result``: that of :func:`.calling.call`, or what was raised."""
         root = dict(result)
         if self.gradients and VALUE in result and EXHAUSTED not in result:
             root[GRADIENTS] = gradients(self.parts, result[VALUE])
         return dict(root, **self.changes(function))
 
     def item(self, value: Any) -> Any:
-        """Take an item of a generator, before it goes on."""
+        """Take an item of a generator before it resumes."""
         raise NotImplementedError
 
     def ended(self, function: Any, result: Dict[str, Any]) -> Optional[Document]:
-        """Take the outcome. A generator's items are what :meth:`item` made of them."""
+        """Take the outcome; the items of a generator are what :meth:`item` returned."""
         raise NotImplementedError

@@ -103,7 +103,6 @@ class _Encoder:
         return {"$": "omitted"}
 
     def node(self, value: Any, path: str) -> Any:
-        """Return the node of a value."""
         if is_plain_value(value):
             if type(value) is str:
                 self.grow(path, len(value))
@@ -154,7 +153,6 @@ class _Encoder:
             self.inside -= gaps
 
     def compound(self, value: Any, path: str) -> Any:
-        """Return the node of anything but a plain number or text."""
         try:
             node = look(value)
         except Closed as error:
@@ -178,7 +176,6 @@ class _Encoder:
         return sort_key(self.live, part)
 
     def parts(self, node: Dict[str, Any], path: str) -> None:
-        """Put nodes into the places of the values that a node has for its parts."""
         for name, kind in FIELDS[node["$"]].items():
             if name not in node:
                 continue
@@ -204,7 +201,6 @@ class _Encoder:
         return node
 
     def numbers(self, node: Dict[str, Any], value: Any, path: str) -> None:
-        """Write a tensor's or array's numbers into its node, or into a buffer."""
         dtype, shape = node["dtype"], tuple(node["shape"])
         if node["$"] == "tensor":
             plain = detached(library("torch"), value)
@@ -229,7 +225,6 @@ class _Encoder:
 
 
 def _step(field: str) -> str:
-    """Return the step of a path that leads to a node of its own field."""
     return "" if field == "base" else "." + field
 
 

@@ -76,11 +76,9 @@ class Stopwatch:
         self.restart()
 
     def restart(self) -> None:
-        """Begin to measure now."""
         self._wall, self._processor = time.perf_counter(), _processor_time()
 
     def seconds(self) -> float:
-        """Return the time since this was made, or last restarted."""
         wall = time.perf_counter() - self._wall
         processor = _processor_time() - self._processor
         return wall if processor < wall / WAITING else min(wall, processor)

@@ -10,7 +10,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def definitions(tree: ast.Module, qualname: str) -> List[Tuple[ast.stmt, ...]]:
-    """List the functions of a name, each with the definitions around it, outermost first."""
+    """List the functions of a name, each below its enclosing definitions."""
     paths: List[Tuple[ast.AST, ...]] = [(tree,)]
     for name in qualname.split("."):
         paths = [(*path, node) for path in paths for node in _defined_in(path[-1]) if node.name == name]
@@ -18,7 +18,7 @@ def definitions(tree: ast.Module, qualname: str) -> List[Tuple[ast.stmt, ...]]:
 
 
 def _defined_in(parent: ast.AST) -> Iterator[Any]:
-    """Yield the functions and classes in a body, those in its branches and loops too."""
+    """Yield the functions and classes in a body, its branches and its loops."""
     for node in ast.iter_child_nodes(parent):
         if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
             yield node
@@ -27,11 +27,9 @@ def _defined_in(parent: ast.AST) -> Iterator[Any]:
 
 
 def closure_factory(tree: ast.Module, target: Any, filename: str, free: Sequence[str]) -> CodeType:
-    """Return code that defines ``__lmr_outer__``: given the free variables, it returns the target.
+    """Return code that defines ``__lmr_outer__``, a function of the free variables that returns the target.
 
-    Args:
-        tree: the module, for its ``__future__`` imports.
-        target: the nested function; its decorators are left as they are.
+    ``tree``: the module, for its ``__future__`` imports.
     """
     names = [name for name in free if name != target.name]
     text = "def __lmr_outer__(%s):\n    def %s(): pass\n    return %s\n"

@@ -1,7 +1,4 @@
-"""One level of a live value as the node that a recording has of it, with values where a document has nodes.
-
-The encoder goes on with the parts; a comparison looks at them beside the expected document, and writes nothing down.
-"""
+"""One level of a live value as the node of a document, with live values in the place of child nodes."""
 
 from __future__ import annotations
 
@@ -38,40 +35,37 @@ MADE = "it was made while the command ran; leave it out (None), or pass one that
 DENSE = "only dense, COO, CSR and CSC tensors of plain numbers can be stored"
 PLAIN_ARRAYS = "only plain arrays can be stored; pass numpy.asarray(…) or its parts"
 MOST_BITS = 4096
-"""Size of an integer that JSON can hold for every reader."""
-
+"""Size of an integer that every reader of JSON accepts."""
 _REBUILT = (collections.defaultdict, collections.OrderedDict, functools.partial)
-"""Classes that are rebuilt as they ask for; an object of a class derived from them is its attributes and content."""
+"""Classes that are stored by ``__reduce_ex__``; their subclasses by attributes and content."""
 _ITERATED = (list, set, bytearray)
 _LAYOUTS = ("sparse_coo", "sparse_csr", "sparse_csc")
 
 
 class Closed(Exception):
-    """A value that cannot be looked into; the message says what to do instead."""
+    """A value that cannot be opened; the message says what to do instead."""
 
 
 def is_plain_value(value: Any) -> bool:
     """Tell whether a value is its own node."""
     kind = type(value)
-    if kind is int:
-        return bool(value.bit_length() < MOST_BITS)
-    return value is None or kind in (bool, float, str)
+    return value is None or kind in (bool, float, str) or (kind is int and value.bit_length() < MOST_BITS)
 
 
 def look(value: Any) -> Any:
     """Return the node of a value, with values for its parts; a plain value as it is. Raises Closed."""
+    kind = type(value)
     if is_plain_value(value):
         return value
-    kind = type(value)
-    built_in = _BUILT_IN.get(kind)
-    if built_in is not None:
-        return built_in(value)
+    if kind in _BUILT_IN:
+        return _BUILT_IN[kind](value)
     for look_at in (_torch, _numpy, _table, _scipy, _named_tuple, _named):
         node = look_at(value)
         if node is not None:
             return node
-    if hasattr(kind, "__next__") or hasattr(kind, "__anext__"):
-        raise Closed(ITERATOR if hasattr(kind, "__next__") else ASYNC)
+    for method, advice in (("__next__", ITERATOR), ("__anext__", ASYNC)):
+        if hasattr(kind, method):
+            raise Closed(advice)
     return _opened(value, kind)
 
 
@@ -94,7 +88,7 @@ _BUILT_IN: Dict[type, Callable[[Any], Dict[str, Any]]] = {
     complex: lambda value: {"$": "complex", "v": [value.real, value.imag]},
     OmittedPart: lambda value: {"$": "omitted"},
 }
-"""Type → the node of exactly its values; derived classes are objects."""
+"""Type → the node of its values; subclasses are objects."""
 
 
 def _named_tuple(value: Any) -> Any:
@@ -104,7 +98,6 @@ def _named_tuple(value: Any) -> Any:
 
 
 def _named(value: Any) -> Any:
-    """Return the node of a module, class or function; None for anything else, also what can only be called."""
     if isinstance(value, types.ModuleType):
         return {"$": "name", "v": recorded_module(value.__name__) + ":"}
     name = name_of(value) if callable(value) else None
@@ -112,18 +105,15 @@ def _named(value: Any) -> Any:
         return {"$": "name", "v": name}
     if isinstance(value, type):
         raise Closed(LOCAL)
-    return _placed(value) if isinstance(value, types.FunctionType) else None
-
-
-def _placed(function: types.FunctionType) -> Dict[str, Any]:
-    """Return the node of a lambda or closure of the repository."""
-    place = place_of(function)
-    if place is None:
-        raise Closed(MADE)
+    if not isinstance(value, types.FunctionType):
+        return None
+    place = place_of(value)
     try:
-        return _make(place, *closure_of(function))
-    except ValueError as error:
-        raise Closed(MADE) from error
+        if place is not None:
+            return _make(place, *closure_of(value))
+    except ValueError:  # it calls itself
+        pass
+    raise Closed(MADE)
 
 
 # tensors and arrays
@@ -134,21 +124,19 @@ def _torch(value: Any) -> Any:
     if torch is None:
         return None
     if isinstance(value, torch.Generator) and value.device.type == "cpu":
-        return {"$": "make", "kind": "generator", "args": [value.get_state()]}
+        return _make("generator", value.get_state())
     if not isinstance(value, torch.Tensor):
         return None
-    odd = getattr(value, "is_nested", False) or getattr(value, "is_meta", False)
     layout = str(value.layout).rpartition(".")[2]
-    if odd or (layout != "strided" and layout not in _LAYOUTS):
+    if getattr(value, "is_nested", False) or getattr(value, "is_meta", False):
         raise Closed(DENSE)
-    if layout != "strided":
-        return _sparse_strided(value, layout)
-    if value.is_quantized:
-        if str(value.qscheme()) != "torch.per_tensor_affine":
-            raise Closed(DENSE)
-        args = [value.int_repr(), value.q_scale(), value.q_zero_point(), value.dtype]
-        return {"$": "make", "kind": "quantized", "args": args}
-    return _strided(torch, value)
+    if layout in _LAYOUTS:
+        return _sparse_tensor(value, layout)
+    if layout == "strided" and not value.is_quantized:
+        return _strided(torch, value)
+    if layout == "strided" and str(value.qscheme()) == "torch.per_tensor_affine":
+        return _make("quantized", value.int_repr(), value.q_scale(), value.q_zero_point(), value.dtype)
+    raise Closed(DENSE)
 
 
 def _strided(torch: Any, value: Any) -> Dict[str, Any]:
@@ -171,8 +159,7 @@ def _strided(torch: Any, value: Any) -> Dict[str, Any]:
     return node
 
 
-def _sparse_strided(value: Any, layout: str) -> Dict[str, Any]:
-    """Return the node of a sparse tensor: the place and number of each element that it stores, in its own order."""
+def _sparse_tensor(value: Any, layout: str) -> Dict[str, Any]:
     plain = value.detach()
     coo = plain if layout == "sparse_coo" else plain.to_sparse_coo()
     node: Dict[str, Any] = {"$": "sparse", "layout": layout, "shape": list(value.shape)}
@@ -182,17 +169,16 @@ def _sparse_strided(value: Any, layout: str) -> Dict[str, Any]:
 
 
 def detached(torch: Any, value: Any) -> Any:
-    """Return a plain tensor on the CPU that shares a tensor's numbers where it can."""
+    """Return a plain tensor on the CPU, which shares a tensor's numbers if possible."""
     with torch.no_grad():
         plain = value.detach()
         plain = plain if type(plain) is torch.Tensor else plain.as_subclass(torch.Tensor)
-        for lazy in ("resolve_conj", "resolve_neg"):  # older versions have none of them
-            plain = getattr(plain, lazy, lambda plain=plain: plain)()
+        for method in ("resolve_conj", "resolve_neg"):  # older versions have neither
+            plain = getattr(plain, method, lambda plain=plain: plain)()
     return plain.cpu()
 
 
-def dtype_name(dtype: Any) -> str:
-    """Return the name of a numpy element type: ``float64``, or ``>f8`` and the like."""
+def _dtype_name(dtype: Any) -> str:
     usual = dtype.isnative and dtype.kind in "biufc" and dtype.name in NPY_TYPES
     return str(dtype.name if usual else dtype.str)
 
@@ -212,7 +198,7 @@ def _numpy(value: Any) -> Any:
         return _structured(value, scalar, type(value) is numpy.recarray)
     if scalar and dtype.kind in "SV":
         return _reduced(value, type(value))
-    node: Dict[str, Any] = {"$": "scalar" if scalar else "array", "dtype": dtype_name(dtype)}
+    node: Dict[str, Any] = {"$": "scalar" if scalar else "array", "dtype": _dtype_name(dtype)}
     node.update(shape=list(value.shape), of=value)
     if type(value) is numpy.matrix:
         node["cls"] = "matrix"
@@ -220,7 +206,6 @@ def _numpy(value: Any) -> Any:
 
 
 def _structured(value: Any, scalar: bool, is_record: bool) -> Dict[str, Any]:
-    """Return the node of a structured array: an array for each of its fields."""
     node = {"$": "structured", "layout": _layout(value.dtype), "shape": list(value.shape)}
     node["v"] = {name: value[name] for name in value.dtype.names}
     if scalar or is_record:
@@ -229,7 +214,6 @@ def _structured(value: Any, scalar: bool, is_record: bool) -> Dict[str, Any]:
 
 
 def _layout(dtype: Any) -> Any:
-    """Return what numpy.dtype makes a structured element type of, in JSON."""
     if dtype.subdtype is not None:
         return [_layout(dtype.subdtype[0]), list(dtype.subdtype[1])]
     if not dtype.names:
@@ -250,12 +234,10 @@ def _scipy(value: Any) -> Any:
     if sparse is None or not hasattr(sparse, "issparse") or not sparse.issparse(value):
         return None
     cls = name_of(type(value))
-    if cls is None or not cls.startswith("scipy.sparse"):
+    if cls is None or not cls.startswith("scipy.sparse") or len(value.shape) != 2:
         return None
     coo = value.tocoo()
-    places = sys.modules["numpy"].array([coo.row, coo.col]) if len(value.shape) == 2 else None
-    if places is None:
-        return None
+    places = sys.modules["numpy"].array([coo.row, coo.col])
     return {"$": "sparse", "layout": cls, "shape": list(value.shape), "places": places, "numbers": coo.data}
 
 
@@ -289,7 +271,7 @@ def _make(kind: str, *args: Any) -> Dict[str, Any]:
 
 
 def _column(array: Any) -> Any:
-    """Return a column's numbers as an array of numpy where they are one; else the column itself."""
+    """Return the numpy array inside a column; else the column itself."""
     wrapped = type(array).__name__ in ("NumpyExtensionArray", "PandasArray")
     return array.to_numpy() if wrapped or isinstance(array.dtype, sys.modules["numpy"].dtype) else array
 
@@ -305,14 +287,13 @@ def _extension(array: Any) -> Dict[str, Any]:
 
 
 def _opened(value: Any, kind: type) -> Dict[str, Any]:
-    """Return the node of an object: what its class says of it, else its content and attributes."""
     plain = is_plain(kind) and kind not in _REBUILT and not isinstance(value, (enum.Enum, logging.Logger))
     if not plain:
         return _reduced(value, kind)
     if kind in copyreg.dispatch_table or own(kind, "__reduce_ex__") or own(kind, "__reduce__"):
         try:
             return _reduced(value, kind)
-        except Closed:  # it forbids to be copied, which we do not: its attributes will do
+        except Closed:  # it forbids copies, which a recording is not
             return _attributes(value, kind, None)
     try:
         state = own_state(value)
@@ -329,7 +310,7 @@ def _attributes(value: Any, kind: type, state: Optional[Dict[str, Any]]) -> Dict
     if base in (str, int, float):
         node["base"] = base(value)
     elif base is not None:
-        # Past any override of the class.
+        # Bypassing overrides.
         content = dict.items(value) if base is dict else base.__iter__(value) if base in _ITERATED else value
         node["base"] = base(content)
     if isinstance(value, collections.defaultdict):
@@ -342,7 +323,7 @@ def _attributes(value: Any, kind: type, state: Optional[Dict[str, Any]]) -> Dict
 
 
 def _reduced(value: Any, kind: type) -> Dict[str, Any]:
-    """Return the node of an object whose state only its own code sees, by what it tells pickle."""
+    """Return the node of an object by what its ``__reduce_ex__`` returns."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -357,7 +338,7 @@ def _reduced(value: Any, kind: type) -> Dict[str, Any]:
         return {"$": "name", "v": name}
     call, arguments, state, elements, pairs = (*reduction, None, None, None)[:5]
     node = {"$": "call", "call": call, "args": _arguments(kind, arguments)}
-    # An exception has an empty __dict__ as soon as somebody asked for it.
+    # An exception gets an empty __dict__ when it is first asked for.
     if state is not None and state != {}:
         node["state"] = state
     if elements is not None:
@@ -368,7 +349,7 @@ def _reduced(value: Any, kind: type) -> Dict[str, Any]:
 
 
 class Factory:
-    """Stands for a factory without a name, such as a lambda, which is known by what it makes."""
+    """A defaultdict's factory without a name, such as a lambda, identified by what it makes."""
 
     def __init__(self, made: Any) -> None:
         self.made = made

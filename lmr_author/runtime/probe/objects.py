@@ -13,41 +13,33 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 MAIN = "__main__"
 MAIN_STAND_IN = "__lmr_main__"
-"""The module that stands in for ``__main__`` when a script's function is replayed."""
-
+"""Module name of a script whose function is replayed."""
 HELPERS = "unit_test"
-"""The package that the annotator's files are imported from, wherever they lie."""
-
+"""Package name of the annotator's files."""
 HEAP_TYPE = 1 << 9
 CONTENT = (dict, list, set, frozenset, tuple, str, int, float, complex, bytes, bytearray)
 _TRANSPARENT = (object, *CONTENT, collections.OrderedDict, collections.defaultdict, types.SimpleNamespace)
 _HOMES = (
     "builtins", "torch", "torch.nn.functional", "torch.special", "torch.linalg", "numpy", "math", "typing",
 )  # fmt: skip
-"""Modules that have functions and singletons which do not know where they are from."""
-
+"""Modules with functions and singletons that have no ``__module__``."""
 _MARKS = {"torch": "Tensor", "numpy": "ndarray", "pandas": "DataFrame"}
 
 aliases: Dict[str, str] = {MAIN_STAND_IN: MAIN}
-"""Name a module runs under → name it is recorded by."""
+"""Name that a module runs under → name that it is recorded by."""
 is_lasting: Callable[[str], bool] = lambda home: True  # noqa: E731 (another takes its place)
-"""Tells whether a module can be imported again where a call is replayed; a recorder sets it (:mod:`.lasting`)."""
+"""Tells whether a replay can import a module again; a recorder replaces it (:mod:`.lasting`)."""
 
 
 def library(name: str) -> Any:
-    """Return torch, numpy or pandas where this process has loaded it, else None.
-
-    A module of that name may be half loaded, or a folder of the repository.
-    """
+    """Return torch, numpy or pandas if it is loaded: completely, and not a folder of the repository."""
     module = sys.modules.get(name)
     return module if hasattr(module, _MARKS[name]) else None
 
 
 def load_file(name: str, path: str) -> Any:
-    """Import a file by its path, so that its classes can be found by name. Raises whatever importing it raises."""
     spec: Any = importlib.util.spec_from_file_location(name, str(path))
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except BaseException:
@@ -57,8 +49,8 @@ def load_file(name: str, path: str) -> Any:
 
 
 def load_helper(path: str) -> Any:
-    """Import one of the annotator's files as ``unit_test.fixtures``. Raises whatever importing it raises."""
-    path = os.path.realpath(str(path))
+    """Import one of the annotator's files as ``unit_test.fixtures``."""
+    path = os.path.realpath(path)
     folder, file = os.path.split(path)
     stem = os.path.splitext(file)[0]
     name = "%s.%s" % (HELPERS, stem)
@@ -75,19 +67,15 @@ def load_helper(path: str) -> Any:
 
 
 def resolve(name: str) -> Any:
-    """Return the object named ``module:qualname``; imports the module: only ever inside the environment.
-
-    Raises LookupError.
-    """
+    """Import the object ``module:qualname``; only inside the environment. Raises LookupError."""
     module_name, _, qualname = name.partition(":")
     if module_name == MAIN and MAIN_STAND_IN in sys.modules:
         module_name = MAIN_STAND_IN
     try:
         value: Any = importlib.import_module(module_name)
     except Exception as error:
-        problem = "cannot import %s: %s: %s" % (module_name, type(error).__name__, error)
-        raise LookupError(problem) from error
-    for part in qualname.split(".") if qualname else ():
+        raise LookupError("cannot import %s: %s: %s" % (module_name, type(error).__name__, error)) from error
+    for part in filter(None, qualname.split(".")):
         value = getattr(value, part, None)
     if value is None:
         raise LookupError("there is no %s" % name)
@@ -95,12 +83,11 @@ def resolve(name: str) -> Any:
 
 
 def recorded_module(name: str) -> str:
-    """Return the name by which a module is recorded."""
     return aliases.get(name, name)
 
 
 def name_of(value: Any, called: Optional[str] = None) -> Optional[str]:
-    """Return ``module:qualname`` of a class, function or singleton if that leads to the very same object."""
+    """Return ``module:qualname`` of a class, function or singleton if it leads back to the same object."""
     qualname = called or getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
     if not isinstance(qualname, str) or "<" in qualname:
         return None
@@ -117,20 +104,17 @@ def name_of(value: Any, called: Optional[str] = None) -> Optional[str]:
 
 
 def _name_in_a_class(cls: type) -> Optional[str]:
-    """Return the name of a class that a call made in another one, as ``namedtuple("Match", …)``, which says Match."""
-    module = sys.modules.get(cls.__module__)
-    if module is None or not is_lasting(cls.__module__):
-        return None
-    for name, outer in list(vars(module).items()):
-        if isinstance(outer, type) and outer.__module__ == cls.__module__:
-            for inner, value in list(vars(outer).items()):
-                if value is cls:
-                    return "%s:%s.%s" % (recorded_module(cls.__module__), name, inner)
+    """Return the name of a class attribute like ``Match = namedtuple("Match", …)``: its qualname lacks the owner."""
+    home = cls.__module__
+    classes = vars(sys.modules[home]) if home in sys.modules and is_lasting(home) else {}
+    for name, outer in list(classes.items()):
+        inner = list(vars(outer).items()) if isinstance(outer, type) and outer.__module__ == home else ()
+        for attribute in (attribute for attribute, value in inner if value is cls):
+            return "%s:%s.%s" % (recorded_module(home), name, attribute)
     return None
 
 
 def _look_up(home: str, qualname: str) -> Any:
-    """Return the object of a name in a module that is loaded, else None."""
     value: Any = sys.modules.get(home)
     for part in qualname.split("."):
         # getattr would make a lazy module import things that the recorded command never needed.
@@ -140,10 +124,7 @@ def _look_up(home: str, qualname: str) -> Any:
 
 
 def is_plain(cls: type) -> bool:
-    """Tell whether an object of this class is its ``__dict__``, slots and container content, and no more.
-
-    Others have state that only their own C code sees: those are stored by what ``__reduce_ex__`` says.
-    """
+    """Tell whether ``__dict__``, slots and container content are all the state of an object; else C code has more."""
     for base in cls.__mro__:
         if base in _TRANSPARENT:
             continue
@@ -157,36 +138,32 @@ def is_plain(cls: type) -> bool:
 
 
 def own(cls: type, name: str) -> bool:
-    """Tell whether a class, or one that it derives from, defines a method of pickle's by itself.
-
-    An optimizer of PyTorch says what belongs into a checkpoint, which is less than it is.
-    """
-    return any(
-        name in vars(base)
-        for base in cls.__mro__
-        if base not in _TRANSPARENT
-        and (base.__module__, base.__name__) != ("torch.optim.optimizer", "Optimizer")
-    )
+    """Tell whether a class defines or inherits its own version of one of pickle's methods."""
+    # An optimizer's state for checkpoints lacks some of its attributes.
+    bases = [base for base in cls.__mro__ if base not in _TRANSPARENT]
+    optimizer = ("torch.optim.optimizer", "Optimizer")
+    return any(name in vars(base) for base in bases if (base.__module__, base.__name__) != optimizer)
 
 
 def own_state(value: Any) -> Optional[Dict[str, Any]]:
-    """Return an object's attributes, those that its ``__getstate__`` names where it has one of its own.
-
-    None where that returns something else than attributes. Raises whatever it raises.
-    """
+    """Return the attributes of an object, or of its own ``__getstate__``; None where that returns anything else."""
     if not own(type(value), "__getstate__"):
         return dict(state_of(value))
-    state = value.__getstate__()
+    attributes = state_parts(value.__getstate__())
+    return attributes if all(isinstance(name, str) for name in attributes or ()) else None
+
+
+def state_parts(state: Any) -> Optional[Dict[str, Any]]:
+    """Return the attributes in what ``__getstate__`` returns: ``__dict__``, or a pair of it and the slots."""
     both = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
     if not all(part is None or isinstance(part, dict) for part in both):
         return None
-    attributes = dict(both[0] or {}, **(both[1] or {}))
-    return attributes if all(isinstance(name, str) for name in attributes) else None
+    return {**(both[0] or {}), **(both[1] or {})}
 
 
 @functools.lru_cache(maxsize=None)
 def lazy_names(cls: type) -> Tuple[str, ...]:
-    """Return the names of what a class computes when it is first asked for, and keeps under the same name."""
+    """Return the names of cached properties: computed on first access, kept under the same name."""
     names: Dict[str, bool] = {}
     for base in cls.__mro__:
         for name, member in vars(base).items():
@@ -200,12 +177,11 @@ _BINDING = (types.FunctionType, classmethod, staticmethod, functools.partialmeth
 
 
 def content_type(cls: type) -> Optional[type]:
-    """Return the built-in container or scalar that a class derives from, if any."""
+    """Return the built-in container or scalar that a class derives from."""
     return next((base for base in cls.__mro__ if base in CONTENT), None)
 
 
 def state_of(value: Any) -> Iterator[Tuple[str, Any]]:
-    """Yield an object's attributes as (name, value): its ``__dict__``, then its slots."""
     try:
         attributes = object.__getattribute__(value, "__dict__")
     except AttributeError:
@@ -228,7 +204,7 @@ def _slots(cls: type) -> List[Tuple[str, Any]]:
 
 
 def set_state(value: Any, state: Dict[str, Any]) -> None:
-    """Put attributes back, past any ``__setattr__`` of the class."""
+    """Restore attributes, bypassing ``__setattr__``."""
     slots = {name for name, _ in _slots(type(value))}
     for name, attribute in state.items():
         if name in slots:
@@ -238,7 +214,7 @@ def set_state(value: Any, state: Dict[str, Any]) -> None:
 
 
 def new_object(cls: type, content: Any) -> Any:
-    """Make an object of ``cls`` without its ``__init__``; ``content`` for a class derived from a built-in one."""
+    """Create an object without ``__init__``; ``content``: that of an immutable built-in base."""
     base: Any = content_type(cls)
     if base in (str, int, float, complex, bytes, tuple, frozenset):
         return base.__new__(cls, content)
@@ -250,14 +226,12 @@ def new_object(cls: type, content: Any) -> Any:
 
 
 def fill_object(value: Any, content: Any) -> None:
-    """Put the items of a container-derived object back, past any override of its class."""
+    """Restore the items of a subclass of a container, bypassing its overrides."""
     if isinstance(value, dict):
         home: Any = collections.OrderedDict if isinstance(value, collections.OrderedDict) else dict
         for key, part in content.items():
             home.__setitem__(value, key, part)
-    elif isinstance(value, list):
-        list.extend(value, content)
-    elif isinstance(value, set):
-        set.update(value, content)
-    elif isinstance(value, bytearray):
-        bytearray.extend(value, content)
+    fills: Any = ((list, list.extend), (set, set.update), (bytearray, bytearray.extend))
+    for base, fill in fills:
+        if isinstance(value, base):
+            fill(value, content)

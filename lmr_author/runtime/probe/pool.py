@@ -42,7 +42,6 @@ class Pool:
 
     @property
     def covered(self) -> Set[int]:
-        """Return the blocks that the kept calls execute together."""
         return set().union(*(call.hits for call in self.calls))
 
     def offer(self, call: PooledCall, inputs: Document, expected: Document, meta: Dict[str, Any]) -> bool:

@@ -32,7 +32,6 @@ from .calling import (
     restore_random,
     type_name,
 )
-from .circumstances import bind, globals_of, mode, random_states
 from .document import Document
 from .effects import Fixtures
 from .encoding import encode
@@ -41,7 +40,7 @@ from .outcome import Inputs, RecordedFixtures, changed_parts
 from .pool import Pool, PooledCall
 from .storing import TooLarge, Unstorable
 from .traits import Trait, describe_call, outcome_trait
-from .watching import wrap
+from .watching import bind, globals_of, mode, random_states, wrap
 
 DEFAULTS = {
     "max_bytes": 64 * 1024 * 1024,
@@ -100,7 +99,6 @@ class Recorder:
         self._elsewhere = True
 
     def register(self, function: Any) -> Any:
-        """Wrap the target: its innermost decorator."""
         self.modules.append(function.__module__)
         return wrap(function, self.begin)
 
@@ -143,12 +141,6 @@ class Recorder:
                 self._rushes += 1
 
     def refuse(self, kind: str, reason: str, path: str = "", cls: str = "") -> None:
-        """Count a call that is not stored.
-
-        Args:
-            kind: ``unstorable``, ``too_large``, ``misfit`` or ``failed``.
-            path, cls: the part that could not be stored, and its class.
-        """
         key = (kind, reason, path, cls)
         with self._lock:
             self.refused[key] = self.refused.get(key, 0) + 1
@@ -191,7 +183,6 @@ class Recorder:
         return self._kinds
 
     def keep(self, call: Call, inputs: Document, expected: Document, meta: Dict[str, Any]) -> None:
-        """Offer a complete call to the pool."""
         texts = [(path, "text", text) for path, text in meta["summary"].items()]
         pooled = PooledCall(call.number, call.hits, frozenset([*meta["traits"], *texts]), meta["bytes"])
         with self._lock:
@@ -258,7 +249,6 @@ class Call:
         self._watch = facts.Stopwatch()
 
     def look(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
-        """Copy the inputs."""
         try:
             arguments = bind(self.function, args, kwargs)
         except TypeError as error:  # the call is about to end in the same one
@@ -298,7 +288,6 @@ class Call:
             self._guarded(lambda: self.items.append(inputs.item(value)))
 
     def refuse(self, reason: str) -> None:
-        """Do not store this call."""
         if self._inputs is not None:
             self.recorder.refuse("unstorable", reason)
             self._inputs = None
@@ -308,7 +297,6 @@ class Call:
         self._end({VALUE: value} if error is None else {RAISED: type_name(error)})
 
     def generated(self, exhausted: bool, value: Any = None) -> None:
-        """End a generator, exhausted or left."""
         complete = exhausted and len(self.items) < ITEM_LIMIT
         returned = {RETURNED: value} if complete else {}
         self._end({VALUE: self.items, EXHAUSTED: complete, **returned})
@@ -349,7 +337,6 @@ class Call:
         return {kind: names for kind, names in effects.items() if names}
 
     def _meta(self, inputs: Document, expected: Document, seconds: float) -> Dict[str, Any]:
-        """Return the content of ``meta.json``."""
         named = {key.replace(GLOBAL, ""): node for key, node in inputs.tree.items()}
         arguments = {name: node for name, node in named.items() if name[:1] != "@"}
         described = describe_call(arguments, self._names, inputs.buffers)

@@ -1,4 +1,4 @@
-"""Making a recorded call again and taking its outcome: the same in the replayer and in a shipped test."""
+"""Making a recorded call again, in the replayer and in a shipped test."""
 
 from __future__ import annotations
 
@@ -22,21 +22,15 @@ from .calling import (
     with_prefix,
 )
 from .decoding import decode
-from .document import BadDocument, Document, Refused
+from .document import Document, Refused
 from .effects import Fixtures, Outcome
 
 
 class Repeated(NamedTuple):
-    """A call that was made again.
-
-    Attributes:
-        status: ``returned``, ``raised``, ``unstorable`` or ``bad-inputs``.
-        document: the outcome, of the first two.
-        error: the exception, of all but the first.
-        function: what was called; None where it did not come to that.
-    """
+    """The result of a call: its status and, if it returned or raised, its outcome."""
 
     status: str
+    """``returned``, ``raised``, ``unstorable`` or ``bad-inputs``."""
     document: Optional[Document] = None
     error: Optional[BaseException] = None
     function: Any = None
@@ -53,18 +47,16 @@ def repeat(
 
     Args:
         find: free variables by name → the function.
-        take: makes what takes the outcome.
+        take: constructor of the :class:`.effects.Outcome`.
         fixtures: ``unit_test/fixtures.py``, where the inputs need it.
         begin: called just before the call.
     """
     built = Fixtures(fixtures)
     try:
         if fixtures:
-            built.functions()  # also where only a class of the file is needed
-            restore_random({})  # so that they build the same each time
+            built.functions()  # the inputs may need no more than a class of the file
+            restore_random({})  # fixtures build the same objects each time
         values = decode(inputs, built.build)
-        if not isinstance(values, dict):
-            raise BadDocument("the inputs are no dictionary")
         modes, states = values.pop(MODE, None), values.pop(RANDOM, {})
         gradients, most = values.pop(GRADIENTS, False) is True, values.pop(ITEMS, ITEM_LIMIT)
         function = find(with_prefix(values, CLOSURE))

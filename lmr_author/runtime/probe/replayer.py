@@ -161,7 +161,6 @@ def _run_variant(
 
 
 def _answers(frames: List[Frame], cases: List[str]) -> Tuple[Dict[str, Frame], List[str]]:
-    """Return the first answer to each case, and the modules that were loaded."""
     answers: Dict[str, Frame] = {}
     modules: List[str] = []
     for frame in frames:
@@ -174,7 +173,6 @@ def _answers(frames: List[Frame], cases: List[str]) -> Tuple[Dict[str, Frame], L
 
 
 def _lost(variant: str, case: str, ended: Ended) -> Dict[str, Any]:
-    """Return the report of a case that did not answer."""
     if ended.timed_out:
         message = "the time limit was reached while %s" % ("importing" if ended.loading else "running")
     elif os.WIFSIGNALED(ended.status):

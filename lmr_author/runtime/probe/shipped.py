@@ -1,8 +1,7 @@
-"""Replays recorded calls in a shipped unit test.
+"""Replays recorded calls in a shipped unit test; with its imports this is ``unit_test/lmr_support.py``.
 
-Together with its imports this is ``unit_test/lmr_support.py``: it makes the calls, and looks at their outcomes where
-they are, by the comparison that an evaluation uses. It runs beside the code that it tests, so its verdict is for
-people; the decision about candidates is made elsewhere, from outcomes that leave a sandbox as data.
+It runs in the process of the code that it tests, so its verdict is for people. An evaluation uses the same comparison
+outside the sandbox.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from .sides import Live, Stored
 
 
 class Target:
-    """The function under test, in the repository that the test lies in.
+    """The function under test, in the test's own repository.
 
     Args:
         root: the repository.
@@ -50,10 +49,7 @@ class Target:
         self.qualname, self.nth = qualname, nth
         folders = [os.path.join(str(root), folder) if folder else str(root) for folder in sys_path]
         sys.path[:0] = folders + ([] if module else [os.path.dirname(self.path)])
-        if module:
-            self.module: Any = importlib.import_module(module)
-        else:
-            self.module = load_file(MAIN_STAND_IN, self.path)
+        self.module: Any = importlib.import_module(module) if module else load_file(MAIN_STAND_IN, self.path)
         if os.path.realpath(str(self.module.__file__)) != os.path.realpath(self.path):
             raise ImportError("%s was imported from %s" % (module, self.module.__file__))
 
@@ -86,12 +82,12 @@ class Target:
         space = self.module.__dict__
         exec(closure_factory(tree, target, self.path, list(free)), space)
         made = space.pop("__lmr_outer__")(**free)
-        # While it is recorded, the recorder's decorator is there.
+        # A recorder of the test registers its decorator here.
         return getattr(builtins, "__lmr_target__", lambda function: function)(made)
 
 
 class Compared(Outcome):
-    """Compares what a call did with the expected outcome, in place; nothing of it is written down."""
+    """Compares the outcome of a call, as live values, with the expected document."""
 
     def __init__(self, expected: Document, checkers: Mapping[str, Any], *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
@@ -118,8 +114,8 @@ def check(target: Target, case: Any, checkers: Mapping[str, Any], fixtures: Any 
 
     Args:
         case: its folder.
-        checkers: path → how that part is compared, where not exactly.
-        fixtures: ``unit_test/fixtures.py``, where it is needed.
+        checkers: path → checker, see :class:`Comparison`.
+        fixtures: ``unit_test/fixtures.py``, where the inputs need it.
     """
     expected, compared = read(str(case), "expected"), []
 

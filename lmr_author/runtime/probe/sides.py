@@ -1,7 +1,6 @@
-"""Two ways to look at a value: at its node in a document, and at the live value itself.
+"""Two sides of a comparison: a document, from which nothing is run, and a live value.
 
-A comparison opens one level at a time: ``open`` returns a plain value or a node, whose parts are opened in turn.
-Looking at a document never imports, constructs or runs anything.
+``open`` returns one level: a plain value, or a node whose parts are opened in turn.
 """
 
 from __future__ import annotations
@@ -14,32 +13,28 @@ from .looking import Closed, detached, look
 from .objects import library
 
 MOST_KEYS = 2_000_000
-"""Values that are looked at to sort sets and search dictionaries, at most: a document may be made to take for ever."""
+"""Most values that are opened to sort sets and to search dictionaries: a limit for hostile documents."""
 DEEPEST_KEY = 4
-"""Nesting of tuples and frozen sets in a key or an element that is looked at to sort it."""
+"""Nesting of tuples and frozen sets in a sort key."""
 
 
 class Stored:
-    """Looks at the nodes of a document."""
-
     def __init__(self, document: Document) -> None:
         self.document, self.ids = document, by_id(document.tree)
         self.keys_left = MOST_KEYS
 
     def followed(self, node: Any) -> Any:
-        """Return the node that a reference names; any other node as it is."""
         return self.ids[node["id"]] if isinstance(node, dict) and node.get("$") == "ref" else node
 
     def open(self, node: Any) -> Any:
         return tagged(self.followed(node))
 
     def numbers(self, node: Any) -> Any:
-        """Return the numbers of an array, a tensor or a scalar of numpy. Raises BadDocument."""
         return numbers(self.document, node)
 
 
 class Live:
-    """Looks at live values. ``fixture_of``: object → its fixture, or None."""
+    """``fixture_of``: object → its fixture, or None."""
 
     def __init__(self, fixture_of: Callable[[Any], Optional[str]] = lambda value: None) -> None:
         self.fixture_of = fixture_of
@@ -50,10 +45,8 @@ class Live:
 
     def open(self, value: Any) -> Any:
         fixture = self.fixture_of(value)
-        if fixture is not None:
-            return {"$": "fixture", "v": fixture}
         try:
-            return look(value)
+            return look(value) if fixture is None else {"$": "fixture", "v": fixture}
         except Closed:
             return {"$": "omitted"}
 
@@ -67,11 +60,10 @@ class Live:
 
 
 Side = Any
-"""A Stored or a Live."""
 
 
 def plain_value(side: Side, node: Any) -> Any:
-    """Return the plain value that a scalar of numpy stands for; any other node as it is. Raises BadDocument."""
+    """Convert a numpy scalar to a plain value; return any other node as it is. Raises BadDocument."""
     if not isinstance(node, dict) or node["$"] != "scalar":
         return node
     value = side.numbers(node).item()
@@ -81,13 +73,13 @@ def plain_value(side: Side, node: Any) -> Any:
 
 
 _NUMBER, _COMPLEX, _TEXT, _NOTHING, _SEQUENCE, _CALL, _NAME, _BYTES, _OBJECT, _OTHER = range(10)
-"""Ranks of keys: what comes first in their order."""
+"""Ranks of sort keys."""
 
 
 def sort_key(side: Side, value: Any, depth: int = DEEPEST_KEY) -> Tuple[Any, ...]:
-    """Return what a set is sorted by, and a dictionary searched by: a rank, then what values of that rank are told by.
+    """Return a key of values in any order: a rank, then what identifies the value; of an object its plain attributes.
 
-    Of an object it has the plain attributes alone: elements that have sets of one another would never end.
+    With other attributes, elements that hold sets of one another would never end.
     """
     side.keys_left -= 1
     if side.keys_left < 0:
@@ -118,7 +110,7 @@ def sort_key(side: Side, value: Any, depth: int = DEEPEST_KEY) -> Tuple[Any, ...
 
 
 def _plain_state(side: Side, node: Dict[str, Any]) -> List[Any]:
-    """Return the plain attributes of an object, and a mark for each other one, and for its content."""
+    """Return the plain attributes of an object, with a mark for its content and for each other attribute."""
     keys = [("", (_OTHER, ""))] if "base" in node else []
     for name, part in sorted(node["state"].items()):
         plain = plain_value(side, side.open(part))
@@ -127,19 +119,15 @@ def _plain_state(side: Side, node: Dict[str, Any]) -> List[Any]:
     return keys
 
 
-def is_telling(key: Any) -> bool:
-    """Tell whether a key tells a value from all others, but for rounding."""
+def certainty(key: Any) -> int:
+    """Return 2 where values are equal only if their keys are, 1 where equal keys mean equal values, else 0."""
     if isinstance(key, list):
-        return all(map(is_telling, key))
-    if key[0] == _OBJECT:
-        return bool(key[2]) and all(is_telling(part) for _, part in key[2])
-    return key[0] != _OTHER and (key[0] not in (_SEQUENCE, _CALL) or is_telling(key[-1]))
-
-
-def is_exact(key: Any) -> bool:
-    """Tell whether no value equals that of a key unless its key does."""
-    if isinstance(key, list):
-        return all(map(is_exact, key))
-    if key[0] == _NUMBER:
-        return key[2] not in ("float", "nan")
-    return is_exact(key[-1]) if key[0] in (_SEQUENCE, _CALL) else key[0] in (_TEXT, _NOTHING, _NAME, _BYTES)
+        return min(map(certainty, key), default=2)
+    rank = key[0]
+    if rank == _NUMBER:
+        return 1 if key[2] in ("float", "nan") else 2
+    if rank == _OBJECT:
+        return min([1, *(certainty(part) for _, part in key[2])]) if key[2] else 0
+    if rank in (_SEQUENCE, _CALL):
+        return certainty(key[-1])
+    return 2 if rank in (_TEXT, _NOTHING, _NAME, _BYTES) else int(rank == _COMPLEX)

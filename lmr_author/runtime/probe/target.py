@@ -14,10 +14,9 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 from . import facts
 from .calling import type_name
 from .checking import load, to_bytes, write_frame
-from .definitions import TargetNotFound
 from .document import BadDocument, Document
 from .functions import closure_factory
-from .instrument import Hook
+from .instrument import Hook, TargetNotFound
 from .objects import MAIN, MAIN_STAND_IN, load_file
 from .outcome import Inputs
 from .repeating import repeat
@@ -142,7 +141,6 @@ class ReplayTarget:
 
 
 def problem(kind: str, message: str) -> Dict[str, Any]:
-    """Return the description of a problem that is no exception of the code."""
     return {"type": kind, "message": message, "raised_in_target": False}
 
 
@@ -224,12 +222,10 @@ def _report(out: int, case: str, result: Result, tree: str) -> None:
 
 
 def send(out: int, header: Dict[str, Any], payload: bytes = b"") -> None:
-    """Write a message completely."""
     send_bytes(out, write_frame(header, payload))
 
 
 def send_bytes(out: int, data: bytes) -> None:
-    """Write all of some bytes."""
     view = memoryview(data)
     while view:
         view = view[os.write(out, view) :]

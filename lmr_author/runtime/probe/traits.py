@@ -142,7 +142,6 @@ def _named(node: Any, names: Set[str]) -> Iterator[Tuple[str, Any, bool]]:
 
 
 def _traits(node: Any, buffers: Dict[str, Buffer]) -> Iterator[Tuple[str, str]]:
-    """Yield the traits of one part, as (kind, value)."""
     node = tagged(node)
     if node is None or isinstance(node, bool):
         yield "value", repr(node)

@@ -72,8 +72,6 @@ class ReplayOutcome:
 
 
 class _Report(msgspec.Struct, frozen=True):
-    """The header of a message about a case."""
-
     status: Status
     entered: bool = False
     file: str = ""
@@ -91,7 +89,6 @@ class Replay:
     result: ExecResult
 
     def of(self, variant: str, case: str) -> ReplayOutcome:
-        """Return the outcome of a case; ``"crashed"`` when the run ended before it."""
         return self.outcomes.get(
             (variant, case), ReplayOutcome("timeout" if self.result.timed_out else "crashed")
         )

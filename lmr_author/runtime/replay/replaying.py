@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import posixpath
 import shutil
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,10 +22,9 @@ from lmr_author.core.task.recording import Recording
 from lmr_author.core.texts import printable
 from lmr_author.runtime.probe import checking, compare
 from lmr_author.runtime.probe.document import BadDocument, Document
-from lmr_author.runtime.probe.replayer import LOAD_SECONDS, SHARING
+from lmr_author.runtime.probe.replayer import LEAVING, LOAD_SECONDS, LOADING, RUNNING, SHARING
 from lmr_author.runtime.replay import outcomes
 from lmr_author.runtime.replay.outcomes import Replay, ReplayOutcome
-from lmr_author.runtime.replay.patience import Patience
 from lmr_author.runtime.replay.staging import PROBE_ROOT, copy_fixtures, probe_mount
 from lmr_author.runtime.sandbox.base import Command, Limits, Mount, Sandbox
 
@@ -200,7 +200,6 @@ def load_document(folder: Path, stem: str) -> Document:
 def differences(
     expected: Document, outcome: ReplayOutcome, checkers: Mapping[str, Mapping[str, Any]]
 ) -> list[str]:
-    """Return the differences between an outcome and the expected one; [] for none."""
     if outcome.document is None:
         return [outcome.error.text or outcome.status]
     found = compare.compare(expected, outcome.document, checkers)
@@ -275,3 +274,37 @@ def write_job(
         request["fixtures"] = plan.fixtures.name
     (job / "request.json").write_text(json.dumps(request), encoding="utf-8")
     return f"{INPUTS}/request.json"
+
+
+GRACE_SECONDS = 10.0
+"""Time for the replayer to report by itself that a version is late; the machine may be busy."""
+
+
+class Patience:
+    """Follows a replayer's output: the run is over when it does not report within the limit of what it does.
+
+    The replayer reports as often as there are versions and cases. In a container a candidate can write there, too,
+    and wins no more than cases that take all of their time would: the run has a limit.
+    """
+
+    def __init__(self, case_seconds: float) -> None:
+        self._seconds = {LOADING: max(LOAD_SECONDS, case_seconds), RUNNING: case_seconds, LEAVING: 0.0}
+        self._tail = b""
+        self._deadline = float("inf")
+        self.over = False
+        self.loads = 0
+        """How often the replayer said that it loads something: each version, and what the first ones share."""
+
+    def add(self, data: bytes) -> None:
+        recent, now = self._tail + data, time.monotonic()
+        self.loads += recent.count(LOADING)  # the tail holds no whole one
+        last = max(self._seconds, key=recent.rfind)
+        if last in recent:
+            self._deadline = now + self._seconds[last] + GRACE_SECONDS
+        elif self._deadline < now + GRACE_SECONDS:
+            self._deadline = now + GRACE_SECONDS
+        self._tail = recent[-len(RUNNING) + 1 :]
+
+    def is_over(self) -> bool:
+        self.over = self.over or time.monotonic() > self._deadline
+        return self.over

@@ -137,7 +137,6 @@ def only_masked(
 
 
 def read_golden(task: Task, implementation: Implementation) -> bytes:
-    """Return the golden's bytes. Raises LmrError when it is missing."""
     path = task.golden(implementation)
     if not path.is_file():
         raise LmrError(

@@ -111,7 +111,6 @@ class Command:
                 )
 
     def mounts_by_depth(self) -> list[Mount]:
-        """Return the mounts with the outer ones first, so that an inner one is laid over them."""
         return sorted(self.mounts, key=lambda mount: len(PurePosixPath(mount.target).parts))
 
 
@@ -139,7 +138,6 @@ class ExecResult:
     stopped: bool = False
 
     def last_error(self) -> str:
-        """Return the last line of stderr, or the exit code when there is none."""
         lines = self.stderr.decode("utf-8", "replace").strip().splitlines()
         return lines[-1] if lines else f"exit code {self.exit_code}"
 

@@ -107,7 +107,6 @@ class DockerSandbox(Sandbox):
         }
 
     def run(self, command: Command) -> ExecResult:
-        """Run a command in a new container, which is removed whatever happens."""
         command.check()
         client = self._connected()
         if not self._image:
@@ -260,7 +259,6 @@ def _attend(container: Container, command: Command) -> ExecResult:
 def _result(
     state: Mapping[str, Any], out: processes.BoundedOutput, err: processes.BoundedOutput, given_up: str
 ) -> ExecResult:
-    """Return the end of a run by the engine's record of it."""
     begin, end = (datetime.fromisoformat(state[key]) for key in ("StartedAt", "FinishedAt"))
     return ExecResult(
         exit_code=signal_code(int(state["ExitCode"])),

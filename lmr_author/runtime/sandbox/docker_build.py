@@ -56,7 +56,6 @@ class Step:
 
 
 def read_step(line: str) -> Step | None:
-    """Return the step that a line of the log begins, if it does."""
     match = _STEP.match(line)
     return Step(int(match[1]), int(match[2]), match[3]) if match else None
 

@@ -106,7 +106,6 @@ def engine_errors() -> Iterator[None]:
 
 
 def remove_stale(client: DockerClient) -> None:
-    """Remove the containers whose owner was killed."""
     for container in client.containers.list(all=True, sparse=True, filters={"label": OWNER_LABEL}):
         if owner.is_gone(container.attrs["Labels"][OWNER_LABEL]):
             remove(client, str(container.id))

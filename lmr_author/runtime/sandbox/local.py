@@ -273,7 +273,6 @@ def laid_out(command: Command) -> Iterator[Command]:
 
 
 def _realise(mount: Mount, mounts: tuple[Mount, ...], root: Path) -> Path:
-    """Return the folder or file that stands for a mount: its source, or a copy below ``root``."""
     for outer in mounts:
         if outer.writable and outer is not mount and PurePosixPath(mount.target).is_relative_to(outer.target):
             raise SandboxError(

@@ -1,8 +1,8 @@
-"""Read a model's reply as a person does, from its beginning to its end.
+"""Read a model's reply as a person does, from beginning to end.
 
-What is Python as a whole is taken as it is. Else fences with Python, edits, and code between other text are taken in
-their order, without thoughts. An edit changes the newest version before it. A reply is foreign text: its reader takes
-bounded time.
+A reply that is valid Python is used as it is. Otherwise fences with Python, edits, and code between prose are read in
+order, without thoughts. An edit changes the newest version before it. A reply is foreign text: reading it takes bounded
+time.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lmr_author.core.code import Definition, Module
-from lmr_author.proof.evaluation.candidates import edits
-from lmr_author.proof.evaluation.candidates.edits import Edit
 from lmr_author.proof.evaluation.candidates.reply import (
     Block,
+    Edit,
     Invalid,
     Reply,
     Unread,
+    apply_edit,
+    find_places,
+    is_of_file,
     parsed_block,
     parsed_module,
 )
@@ -35,7 +37,6 @@ def read(text: str, goal: Module, targets: tuple[Definition, ...], *, is_file: b
 
     Args:
         goal: the goal file as the model saw it, to apply edits to.
-        targets: the functions that are looked for.
         is_file: it is the goal file that an agent left, and no reply.
     """
     if len(text) > MAX_ANSWER:
@@ -55,7 +56,6 @@ def read(text: str, goal: Module, targets: tuple[Definition, ...], *, is_file: b
 
 
 def _without_code(walk: Walk, text: str) -> str:
-    """Return what was seen in a reply without code."""
     if walk.thought:
         return "the answer has no code: its thoughts do not end"
     seen = f", but {', '.join(list(walk.seen)[:3])}" if walk.seen else ""
@@ -77,19 +77,18 @@ def _final(text: str) -> str:
 
 
 def _fold(parts: Sequence[Part], goal: Module, targets: Sequence[Definition]) -> Reply:
-    """Apply the edits among the parts of a reply."""
     blocks: list[Block] = []
     unread: list[Unread] = []
     elsewhere: dict[str, None] = {}
     file = re.sub(r"\r\n?", "\n", goal.text)
     paths = [part.path for part in parts if isinstance(part, Block | Edit) and part.path]
-    is_named = any(edits.is_of_file(path, goal.name) for path in paths)
+    is_named = any(is_of_file(path, goal.name) for path in paths)
     for is_edit, group in itertools.groupby(parts, lambda part: isinstance(part, Edit)):
         if is_edit:
             own = []
             for edit in group:
                 assert isinstance(edit, Edit)
-                if edits.is_of_file(edit.path, goal.name):
+                if is_of_file(edit.path, goal.name):
                     own.append(edit)
                 else:
                     elsewhere[edit.path] = None
@@ -101,7 +100,7 @@ def _fold(parts: Sequence[Part], goal: Module, targets: Sequence[Definition]) ->
                 unread.append(replace(part, number=len(blocks)))
             elif isinstance(part, Block):
                 # A path that a model made up for its only file is no other file.
-                if is_named and not edits.is_of_file(part.path, goal.name):
+                if is_named and not is_of_file(part.path, goal.name):
                     elsewhere[part.path] = None
                 else:
                     blocks.append(part)
@@ -130,9 +129,9 @@ def _edited(
             continue
         for number, text in enumerate(texts):
             lines = text.split("\n")
-            places = _nearest(edits.find_places(edit, lines), text, targets)
+            places = _nearest(find_places(edit, lines), text, targets)
             if len(places) == 1:
-                texts[number] = "\n".join(edits.replace(edit, lines, places[0]))
+                texts[number] = "\n".join(apply_edit(edit, lines, places[0]))
                 break
             if places:
                 raise Invalid(f"an edit fits {len(places)} places: {_first(edit)!r}")
@@ -147,7 +146,6 @@ def _edited(
 
 
 def _nearest(places: list[int], text: str, targets: Sequence[Definition]) -> list[int]:
-    """Return of several places in a text those within a target, if there are any."""
     if len(places) < 2 or not (module := parsed_module(text)):
         return places
     pairs = filter(None, map(Reply((Block.of(module),)).function, targets))

@@ -1,14 +1,97 @@
-"""What a reply is wrapped in: JSON of structured outputs, chats and tool calls, and tool calls in tags."""
+"""Read what a reply is wrapped in: JSON, tool calls, tags, and the marks that chats and terminals put before lines."""
 
 from __future__ import annotations
 
+import html
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from lmr_author.core.parsing import NotParsed, json_data
-from lmr_author.proof.evaluation.candidates.edits import Edit
+from lmr_author.proof.evaluation.candidates.reply import Edit
+
+# marks: quotes, line numbers and prompts before lines, and characters that editors put in
+
+_QUOTED = re.compile(r"[ ]{0,3}>(?!>) ?")
+_NUMBERED = re.compile(r"[ \t]*(?P<number>\d+)(?P<mark>\t|[ ]?[|:│→]|[ ](?![ ]*[=+*/<-]))")
+_PROMPT = re.compile(r"[ ]*(?:>>> ?|In \[\d*\]: ?)")
+_CONTINUED = re.compile(r"[ ]*(?:\.{3,}:? ?)")
+_HAS_CODE = re.compile(r"(?:\s*(?:async )?def |\s*class |\s*[`~]{3})")
+_INVISIBLE = {
+    **dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad")),
+    0xA0: " ",
+    0x202F: " ",
+    0x3000: " ",
+}
+_TYPOGRAPHIC = str.maketrans("“”„‘’‚−", "\"\"\"'''-")
+_ENTITY = re.compile(r"&(?P<name>lt|gt|amp|quot|apos|nbsp|#\d{2,4}|#x[0-9a-fA-F]{2,4});")
+
+
+def unmarked(lines: Sequence[str], number: int) -> list[str]:
+    for mark, reader in ((_QUOTED, _quoted), (_PROMPT, _prompted), (_NUMBERED, _numbered)):
+        if mark.match(lines[number]):
+            return list(reader(lines, number))
+    return []
+
+
+def has_code(lines: Sequence[str]) -> bool:
+    return any(map(_HAS_CODE.match, lines))
+
+
+def _quoted(lines: Sequence[str], number: int) -> Iterator[str]:
+    for position in range(number, len(lines)):
+        if not (mark := _QUOTED.match(lines[position])):
+            return
+        yield lines[position][mark.end() :]
+
+
+def _prompted(lines: Sequence[str], number: int) -> Iterator[str]:
+    for position in range(number, len(lines)):
+        if not (mark := (_PROMPT if position == number else _CONTINUED).match(lines[position])):
+            return
+        yield lines[position][mark.end() :]
+
+
+def _numbered(lines: Sequence[str], number: int) -> Iterator[str]:
+    before, run = None, list[str]()
+    for position in range(number, len(lines)):
+        line = lines[position]
+        found = _NUMBERED.match(line) or re.fullmatch(r"[ \t]*(?P<number>\d+)(?P<mark>)", line)
+        if not found or (before is not None and int(found["number"][:9]) != before + 1):
+            break
+        before = int(found["number"][:9])
+        run.append(line[found.end() :])
+    is_spaced = all(line[:1] in ("", " ") for line in run)
+    yield from (line[1:] if is_spaced else line for line in run) if len(run) > 1 else ()
+
+
+def repaired(text: str) -> Iterator[str]:
+    """Yield a text that is not Python without invisible characters, with plain quotes, and without HTML's entities."""
+    for change in (_visible, _plain, _unescaped):
+        old, text = text, change(text)
+        if text != old:
+            yield text
+
+
+def _visible(text: str) -> str:
+    return text.translate(_INVISIBLE)
+
+
+def _plain(text: str) -> str:
+    return text.translate(_TYPOGRAPHIC)
+
+
+def _unescaped(text: str) -> str:
+    return html.unescape(text) if _ENTITY.search(text) else text
+
+
+def escaped_names(text: str) -> set[str]:
+    """Return the HTML entities in a text: where variables have these names, it is Python by accident."""
+    return {match["name"] for match in _ENTITY.finditer(text)}
+
+
+# envelopes: structured outputs, chats and tool calls
 
 _PROSE = re.compile(
     r"(?:.*_)?(?:think|thinking|thoughts?|reasoning|explanations?|rationale|analysis|notes?|comments?|descriptions?"
@@ -57,8 +140,6 @@ class Text:
 
 @dataclass(frozen=True)
 class Call:
-    """A call of a tool that writes no file."""
-
     name: str
 
 
@@ -66,7 +147,7 @@ Content = Text | Edit | Call
 
 
 def contents(data: Any) -> Iterator[Content]:
-    """Yield what is in JSON, in its order, without what is said about the code and what others than the model wrote."""
+    """Yield the contents of JSON in order, without remarks about the code or messages that the model did not write."""
     match data:
         case str():
             yield Text(data)
@@ -105,7 +186,7 @@ def _members(data: Mapping[str, Any]) -> Iterator[Content]:
 
 
 def of_call(name: str, given: Any) -> Iterator[Content]:
-    """Yield what a call of a tool writes, by its arguments: each client names its tools otherwise."""
+    """Yield what a tool call writes, judged by its arguments: every client names its tools differently."""
     if isinstance(given, str):
         try:
             given = json_data(given)
@@ -134,7 +215,6 @@ def of_call(name: str, given: Any) -> Iterator[Content]:
 
 
 def _of_shell(name: str, command: str) -> Iterator[Content]:
-    """Yield what a command of the shell writes; what it changes in other ways cannot be read."""
     yield Call(name)
     if _READ_AS_TEXT.search(command):
         yield Text(command)
@@ -147,7 +227,6 @@ def _of_shell(name: str, command: str) -> Iterator[Content]:
 
 
 def in_tags(text: str, begin: int) -> tuple[list[Content], int] | None:
-    """Read the call of a tool that is written in tags at a place of a text; return it with its end."""
     match = _CALL.match(text, begin)
     if match is None:
         return None
@@ -173,7 +252,6 @@ def _lines(old: str, new: str) -> tuple[list[str], list[str]]:
 
 
 def without_end(lines: list[str], number: int) -> bool:
-    """Take the tag that ends an answer from a line; return whether there was one."""
     end = _ANSWER_END.search(lines[number], max(len(lines[number]) - _MOST_OF_TAGS, 0))
     if end:
         lines[number] = lines[number][: end.start()]

@@ -55,11 +55,9 @@ class FittedAnswer:
     """An answer in its place.
 
     Attributes:
-        data: the goal file.
         line: of the (first) target's ``def`` in it.
         form: of the answer: ``function``, also in a whole file, or ``body``.
         added: source of what was added for the target: helpers, constants and imports.
-        kept: their names.
         dropped: the answer's other changes, which were not applied.
         unchanged: the target is as masked.
     """
@@ -91,12 +89,10 @@ class Slot:
 
     @property
     def qualnames(self) -> tuple[str, ...]:
-        """The names of the masked functions."""
         return tuple(target.qualname for target in self.targets)
 
     @property
     def shown(self) -> Module:
-        """The goal file that the model saw."""
         return self.given or self.goal
 
 
@@ -150,7 +146,6 @@ def fit(answer: str, slot: Slot, *, is_file: bool = False) -> FittedAnswer:
 
 
 def _nothing(reply: Reply, slot: Slot) -> str:
-    """Return why there is no answer in a reply."""
     definitions = [definition for block in reply.blocks for definition in block.module.definitions]
     others = ", ".join([*(definition.qualname for definition in definitions[:5]), *reply.seen[:3]])
     return f"the answer does not define {', '.join(slot.qualnames)}" + (f", but {others}" if others else "")
@@ -168,7 +163,6 @@ def _body(reply: Reply, slot: Slot) -> Block | None:
 
 
 def _is_aside(statement: ast.stmt) -> bool:
-    """Return True for what is no body: a definition or an import, or words that happen to be Python."""
     match statement:
         case ast.Expr():
             return not any(isinstance(node, _ACTS) for node in walk(statement))
@@ -194,7 +188,6 @@ def _spliced(
     values: Mapping[Definition, Mapping[str, ast.expr | None]],
     added: Mapping[str, Sequence[str]],
 ) -> tuple[bytes, int]:
-    """Return the goal file with other bodies and with what is added, and the line of the first target."""
     first = next(iter(regions))
     owned = next((target for target in regions if target.class_name), first)
     try:
@@ -242,7 +235,6 @@ class _Extras:
 
     Attributes:
         added: scope ("" for the module, or the target's class) → source of what is added there, not indented.
-        names: names of what is added.
     """
 
     def __init__(self, reply: Reply, slot: Slot, block: Block, nodes: Sequence[FunctionNode]) -> None:
@@ -263,7 +255,6 @@ class _Extras:
         self._taken: set[ast.stmt] = set()
 
     def _scoped(self, block: Block) -> Iterator[tuple[str, ast.stmt]]:
-        """Yield the statements of a block with their scopes: a class that the goal file has is one."""
         called = {name.id for name in each(block.module.tree, ast.Name)}
         waiting = [("", statement) for statement in reversed(block.statements)]
         while waiting:
@@ -281,7 +272,6 @@ class _Extras:
             yield scope, statement
 
     def add_what_is_used(self) -> None:
-        """Add what the new bodies use, what that uses, and so on."""
         blocks = list(self._statements)
         own = blocks.index(self._block)
         order = [self._block, *reversed(blocks[:own]), *blocks[own + 1 :]]
@@ -303,7 +293,6 @@ class _Extras:
                     self._add(scope, block, statement)
 
     def _makers(self, order: Sequence[Block], scope: str, name: str) -> list[ast.stmt]:
-        """Return the statements of one block that make a name what it is."""
         for block in order:
             makers = []
             for own_scope, statement in self._statements[block]:
@@ -315,13 +304,11 @@ class _Extras:
         return []
 
     def _is_of_goal(self, scope: str, statement: ast.stmt) -> bool:
-        """Return True for what the goal file binds, or what its interpreter does not take at this place."""
         names = _bound([statement])
         is_future = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
         return is_future or is_main_guard(statement) or bool(names & self._known[scope])
 
     def _uses(self, node: ast.AST, parts: Sequence[ast.AST]) -> Iterator[tuple[str, str]]:
-        """Yield scope and name of what parts of a statement use and the statement does not bind itself."""
         stated = {name for statement in each(node, ast.Global) for name in statement.names}
         local = set(bindings(walk(node))) - stated if isinstance(node, FunctionNode) else set()
         for part in parts:
@@ -341,7 +328,6 @@ class _Extras:
                 self.names.append(_scoped_name(scope, name))
 
     def dropped(self) -> Iterator[str]:
-        """Yield what the answer's block changes or runs beside the target, and what is not applied."""
         for scope, statement in self._statements[self._block]:
             if self._is_accounted_for(scope, statement):
                 continue
@@ -354,7 +340,6 @@ class _Extras:
                 yield f"code at module level, line {statement.lineno}: {line}"
 
     def _is_accounted_for(self, scope: str, statement: ast.stmt) -> bool:
-        """Return True for what was added, is as in the goal file, does nothing, or defines a target, perhaps anew."""
         match statement:
             case ast.Expr(value=ast.Constant()):
                 return True
@@ -373,12 +358,10 @@ def _scoped_name(scope: str, name: str) -> str:
 
 
 def _bound(statements: Iterable[ast.AST]) -> set[str]:
-    """Return the names that statements bind at their own level."""
     return set(bindings(own_nodes(statements)))
 
 
 def _changed(statements: Iterable[ast.AST]) -> set[str]:
-    """Return the names that statements bind, and those whose attributes or items they set."""
     parts = (node for node in own_nodes(statements) if isinstance(node, ast.Attribute | ast.Subscript))
     return _bound(statements) | {root_name(node) for node in parts if isinstance(node.ctx, ast.Store)}
 

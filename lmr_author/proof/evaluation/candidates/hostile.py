@@ -49,7 +49,6 @@ class Hiding(Sandbox):
         self._file.touch()
 
     def prepare(self, on_line: OnLine | None = None) -> Mapping[str, str]:
-        """Prepare the other sandbox."""
         return self._sandbox.prepare(on_line)
 
     def run(self, command: Command) -> ExecResult:
@@ -64,12 +63,10 @@ class Hiding(Sandbox):
         return self._sandbox.run(replace(command, mounts=(*empty, *command.mounts)))
 
     def close(self) -> None:
-        """Remove the empty folder."""
         self._ending.close()
 
 
 def _places(sandbox: Sandbox) -> dict[str, bool]:
-    """Return the places of an image with goldens, records or unit tests: path → whether it is a folder."""
     result = sandbox.run(Command(("python", "-I", "-c", _LOOK, *_FOLDERS), limits=Limits(seconds=_SECONDS)))
     try:
         listing: Sequence[tuple[str, bool]] = json_data(result.stdout)

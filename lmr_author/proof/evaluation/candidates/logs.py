@@ -1,4 +1,4 @@
-"""Answers in the logs of engines: Inspect AI's ``.eval`` files, and the trials in Harbor's job folders.
+"""Read answers from logs: Inspect AI's ``.eval`` files, and the trials in Harbor's job folders.
 
 Each becomes an object with the keys of a line of predictions (``task``, ``index``, ``model``, ``agent``, ``run``,
 ``sample``, ``code``) and of results (``category``, ``setting``, ``input``, ``outcome``, ``judges``, ``golden_share``,
@@ -66,7 +66,6 @@ Answer = dict[str, Any]
 
 
 def is_log(path: Path) -> bool:
-    """Return true for a log that :func:`read` reads."""
     return path.suffix == ".eval" or path.name == _TRIAL
 
 
@@ -189,7 +188,6 @@ def _tokens_in(usage: ModelUsage) -> int:
 
 
 def _failure(sample: EvalSample) -> tuple[str, str] | None:
-    """Return name and message of what kept a sample from having an answer; None for one that has an answer."""
     if BROKEN in sample.metadata:
         return sample.metadata.get("error") or BROKEN, sample.metadata[BROKEN]
     if sample.error is not None:  # with `--score-on-error` it has scores, too
@@ -214,7 +212,6 @@ def name_of_error(error: EvalError) -> str:
 
 
 def _count_actions(sample: EvalSample) -> Mapping[str, int]:
-    """Count an agent's actions by kind; none in a sample without tool calls."""
     counts: Counter[str] = Counter()
     asked = [message for message in sample.messages if message.role == "assistant"]
     for message in asked:
@@ -228,7 +225,6 @@ def _count_actions(sample: EvalSample) -> Mapping[str, int]:
 
 
 def _read_trial(path: Path) -> Answer:
-    """Read a trial of a task that ``export --to harbor`` wrote: ``TASK-INDEX``."""
     trial = files.read_json(path)
     try:
         # The folder has the task's name as it is, task.toml in small letters: "lmr-author/1-dpo-1".
@@ -290,13 +286,11 @@ def _time(text: str) -> datetime:
 
 
 def _is_agents_own(failure: Answer) -> bool:
-    """Return true for a failure that counts as the agent's, by the user's own policy or by its name."""
     policy = failure.get("policy_override") or {}
     return bool(policy.get("has_valid_reward", failure["exception_type"] in AGENTS_OWN))
 
 
 def _number(trial: Path) -> int:
-    """Number a trial, ``TASK-INDEX__RANDOM``, among those of the same task in a job."""
     alike = trial.parent.glob(f"{glob.escape(trial.name.partition('__')[0])}__*")
     return sorted(path.name for path in alike).index(trial.name) + 1 if "__" in trial.name else 1
 

@@ -1,4 +1,4 @@
-"""Refuse answers in which more than the function's body says what it does: only the body is put into the task."""
+"""Refuse answers whose meaning depends on more than the function's body, as only the body is put into the task."""
 
 from __future__ import annotations
 
@@ -50,7 +50,6 @@ def require_last(reply: Reply, block: Block, function: FunctionNode, name: str) 
 
 
 def _changed_line(later: Block, block: Block, function: FunctionNode, name: str) -> str:
-    """Return a line of a part of a function that a version of it does not have; "" for other code, as its usage."""
     nodes = list(own_nodes(later.statements))
     used = {node.id for node in nodes if isinstance(node, ast.Name)}
     if name in used or any(isinstance(node, FunctionNode | ast.ClassDef) for node in nodes):
@@ -68,7 +67,7 @@ def _changed_line(later: Block, block: Block, function: FunctionNode, name: str)
 
 
 def require_same_header(target: Definition, own: Definition) -> None:
-    """Refuse a function with other parameters or defaults than the task's, or of another kind."""
+    """Refuse a function whose parameters, defaults or kind (async) differ from the task's."""
     if isinstance(target.node, ast.AsyncFunctionDef) != isinstance(own.node, ast.AsyncFunctionDef):
         raise Invalid(f"{own.name} is asynchronous in the answer or in the task, and not in both")
     ours, theirs = target.function.args, own.function.args
@@ -79,16 +78,15 @@ def require_same_header(target: Definition, own: Definition) -> None:
     by_place = [each.arg for each in (*theirs.posonlyargs, *theirs.args)]
     moved = {each.arg for each in theirs.kwonlyargs}
     wanted = [each.arg for each in (*ours.posonlyargs, *ours.args) if each.arg not in moved]
-    is_called_alike = _names(ours) <= _names(theirs) and by_place[: len(wanted)] == wanted
+    is_called_alike = set(_names(ours)) <= set(_names(theirs)) and by_place[: len(wanted)] == wanted
     if not is_called_alike or any(value is None for value in added_parameters(target, own).values()):
         signature = f"({ast.unparse(theirs)}) for ({ast.unparse(ours)})"
         raise Invalid(f"the answer changes the signature of {own.name}: {signature}")
 
 
 def added_parameters(target: Definition, own: Definition) -> dict[str, ast.expr | None]:
-    """Return the parameters that an answer adds to the task's, which no call gives, with their values there."""
     theirs = own.function.args
-    values: dict[str, ast.expr | None] = dict.fromkeys(node.arg for node in each(theirs, ast.arg))
+    values: dict[str, ast.expr | None] = dict.fromkeys(_names(theirs))
     values |= _defaults(theirs)
     if theirs.vararg:
         values[theirs.vararg.arg] = ast.Tuple([], ast.Load())
@@ -98,7 +96,7 @@ def added_parameters(target: Definition, own: Definition) -> dict[str, ast.expr 
 
 
 def new_decorators(target: Definition, own: Definition) -> list[str]:
-    """Return the decorators above those of the task that an answer adds. Raises Invalid for one below them."""
+    """Return the decorators that an answer adds above the task's. Raises Invalid for one below them."""
     wanted, written = (list(map(ast.unparse, part.node.decorator_list)) for part in (target, own))
     added = [decorator for decorator in written if decorator not in wanted]
     if added != written[: len(added)]:
@@ -106,12 +104,11 @@ def new_decorators(target: Definition, own: Definition) -> list[str]:
     return added
 
 
-def _names(arguments: ast.arguments) -> set[str]:
-    return {node.arg for node in each(arguments, ast.arg)}
+def _names(arguments: ast.arguments) -> list[str]:
+    return [node.arg for node in ast.iter_child_nodes(arguments) if isinstance(node, ast.arg)]
 
 
 def _defaults(arguments: ast.arguments) -> dict[str, ast.expr]:
-    """Return the defaults of parameters by their names."""
     return {parameter.arg: value for parameter, value in parameters(arguments) if value}
 
 
@@ -140,7 +137,6 @@ def require_not_bound_again(
 
 
 def _plain(statements: Iterable[ast.stmt]) -> list[ast.stmt]:
-    """Return statements without those under conditions, with those in classes and functions."""
     result = []
     for statement in flat(statements):
         result.append(statement)
@@ -150,7 +146,6 @@ def _plain(statements: Iterable[ast.stmt]) -> list[ast.stmt]:
 
 
 def _scoped(block: Block) -> Iterator[tuple[str, ast.stmt]]:
-    """Yield the statements of a block that run when it is imported, with the name of the class around them."""
     for statement in block.statements:
         yield "", statement
         if isinstance(statement, ast.ClassDef):
@@ -160,7 +155,6 @@ def _scoped(block: Block) -> Iterator[tuple[str, ast.stmt]]:
 
 
 def _binds(statement: ast.stmt, target: Definition, owner: str, *, is_scope: bool) -> bool:
-    """Return whether a statement gives a target's name another value, other than by a function."""
     if isinstance(statement, FunctionNode):
         return False
     nodes = list(own_nodes([statement]))

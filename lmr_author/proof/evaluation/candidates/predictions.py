@@ -1,9 +1,15 @@
-"""Read models' answers: a file of predictions, a log of Inspect AI or Harbor, or task folders that agents worked in."""
+"""Read models' answers: predictions, logs of Inspect AI and Harbor, runs of coding agents, and folders they worked in.
+
+Shapes as in SWE-agent 1.1.0 (``preds.json``, ``.pred``, ``.traj``), mini-SWE-agent 2.4.6 (``preds.json``,
+``.traj.json``), and ``output.jsonl`` of OpenHands 0.62.0 and of OpenHands' benchmarks of June 2026. Where a provider or
+a machine failed, a run has ``error`` and no patch: the files at that moment are not what the agent meant to hand in.
+"""
 
 from __future__ import annotations
 
 import itertools
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
@@ -14,10 +20,147 @@ import msgspec
 
 from lmr_author.core import files, foreign
 from lmr_author.core.errors import LmrError
-from lmr_author.core.parsing import NotParsed, json_data
+from lmr_author.core.parsing import NotParsed, json_data, yaml_data
 from lmr_author.core.task import TaskInfo
-from lmr_author.proof.evaluation.candidates import logs, runs
+from lmr_author.proof.evaluation.candidates import logs
 from lmr_author.proof.evaluation.candidates.answer import MAX_ANSWER
+from lmr_author.proof.evaluation.candidates.logs import AGENTS_OWN, MOST_BYTES, Answer
+
+# runs of coding agents
+
+_TRAJECTORIES = (".traj.json", ".traj")
+_ENDINGS = (*_TRAJECTORIES, ".pred")
+_NAMES = ("preds.json", "output.jsonl")
+_OWN = AGENTS_OWN | {
+    *("submitted", "exit_cost", "exit_context", "exit_format", "exit_forfeit", "exit_command"),
+    *("exit_total_execution_time", "exit_command_timeout"),
+    *("Submitted", "LimitsExceeded", "TimeExceeded", "RepeatedFormatError", "FormatError"),
+}
+"""How runs of SWE-agent (small letters) and mini-SWE-agent end by themselves or at a limit."""
+_OWN_OF_OPENHANDS = re.compile(
+    r"maximum iteration|maximum budget|AgentStuckInLoop|stuck|ContextWindowExceeded|ContentPolicyViolation|EvalTimeout"
+    r"|^\W*Timeout \(",
+    re.IGNORECASE,
+)
+"""Limits in OpenHands' errors, which are texts without a code."""
+_CLASS = re.compile(r"\b\w*(?:Error|Exception|Timeout)\b")
+
+
+def _is_json(path: Path) -> bool:
+    return path.name.endswith((".json", *_ENDINGS))
+
+
+def _find_runs(folder: Path) -> Iterator[tuple[Path, Path]]:
+    for pattern in (*_NAMES, *(f"*{ending}" for ending in reversed(_ENDINGS))):
+        for path in sorted(folder.rglob(pattern)):
+            foreign.require_regular(path, MOST_BYTES)
+            is_attempt = path.parent.name.startswith(
+                "attempt_"
+            )  # one of several, of which the run took the best
+            if not is_attempt:
+                yield path, path.parent if path.name in _NAMES else path.parent.parent
+
+
+def _entries(path: Path, data: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(data, list):
+        for number, entry in enumerate(data, 1):
+            yield f"{path.name}, entry {number}", entry
+    elif path.name.endswith(_TRAJECTORIES) or isinstance(_member(data, "info"), dict):
+        yield path.name, _of_trajectory(path, data)
+    elif isinstance(data, dict) and all(isinstance(entry, dict) for entry in data.values()):
+        statuses = _statuses(path.parent)
+        for name, entry in data.items():
+            about = _beside(path.parent / name / name, statuses.get(name, ""))
+            yield f"{path.name}, {name}", {"instance_id": name, **entry, **about}
+    else:
+        yield path.name, {**data, **_beside(path.with_suffix(""), "")} if isinstance(data, dict) else data
+
+
+def _of_line(data: Any) -> Any:
+    if not (isinstance(data, dict) and isinstance(data.get("test_result"), dict)):
+        return data
+    about = data.get("metadata")
+    model = _member(_member(about, "llm"), "model") or _member(_member(about, "llm_config"), "model")
+    answer: Answer = {
+        "instance_id": data.get("instance_id", ""),
+        "model": model or "OpenHands",
+        "agent": _member(about, "agent_class") or "OpenHands",
+        "setting": "agent",
+    }
+    error = str(data.get("error") or "")
+    if error and not _OWN_OF_OPENHANDS.search(error):
+        name = _CLASS.search(error)
+        return {**answer, "error": name[0] if name else "OpenHandsError", "reason": error}
+    return {**answer, "model_patch": data["test_result"].get("git_patch")}
+
+
+def _of_trajectory(path: Path, data: Any) -> Answer:
+    info = _member(data, "info")
+    if not isinstance(info, dict):
+        raise LmrError(f"{path}: not a trajectory", "name the .traj or .traj.json of a run")
+    name = re.sub(r"\.traj(\.json)?$", "", path.name)
+    model = _member(_member(_member(info, "config"), "model"), "model_name") or _model_of_replay(data)
+    return {
+        "instance_id": _member(data, "instance_id") or name,
+        "model": model or path.resolve().parent.parent.name,
+        **_ended(info),
+    }
+
+
+def _model_of_replay(data: Any) -> Any:
+    try:
+        return _member(
+            _member(_member(json_data(_member(data, "replay_config") or "null"), "agent"), "model"), "name"
+        )
+    except (NotParsed, TypeError):
+        return None
+
+
+def _beside(place: Path, status: str) -> Answer:
+    """Return how the run ended whose trajectory stands at a place; without one, by its status."""
+    for ending in _TRAJECTORIES:
+        if files.is_file_inside(place.parent.parent, f"{place.parent.name}/{place.name}{ending}"):
+            info = _member(files.read_json(place.parent / f"{place.name}{ending}"), "info")
+            return _ended(info) if isinstance(info, dict) else {}
+    return _failed(status, "") if status and not _is_own(status) else {}
+
+
+def _ended(info: Answer) -> Answer:
+    status = str(info.get("exit_status") or "NoExitStatus")
+    agent = "mini-SWE-agent" if "mini_version" in info else "SWE-agent"
+    patch = {"model_patch": info.get("submission")}
+    failed = {} if _is_own(status) else _failed(status, str(info.get("exception_str") or ""))
+    return {"agent": agent, "setting": "agent", **patch, **failed}
+
+
+def _failed(status: str, reason: str) -> Answer:
+    name = re.sub(r"^(?:Uncaught |submitted \()|\)$", "", status)
+    return {"model_patch": None, "error": name, "reason": reason or f"the run ended with {status}"}
+
+
+def _is_own(status: str) -> bool:
+    """Return true for a run that the agent ended, or a limit: ``submitted (exit_cost)`` is one."""
+    return re.sub(r"^submitted \(|\)$", "", status) in _OWN
+
+
+def _statuses(folder: Path) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for path in sorted(folder.glob("*exit_statuses*.yaml")):
+        foreign.require_regular(path, MOST_BYTES)
+        try:
+            data = yaml_data(path.read_bytes(), as_text=True)
+        except NotParsed:
+            continue
+        for status, names in (_member(data, "instances_by_exit_status") or {}).items():
+            found |= dict.fromkeys(map(str, names), status)
+    return found
+
+
+def _member(data: Any, key: str) -> Any:
+    return data.get(key) if isinstance(data, dict) else None
+
+
+# predictions
 
 _HINT = 'it needs "task", "model" and "code", or "instance_id", "model_name_or_path" and "model_patch"'
 _OPTIONAL = ("agent", "setting", "input", "run", "error", "reason", "kind", "about")
@@ -43,7 +186,6 @@ class Key:
 
     @classmethod
     def of(cls, answer: object) -> Key:
-        """Return the identity of an object that has these attributes."""
         return cls(**{each.name: getattr(answer, each.name) for each in fields(cls)})
 
 
@@ -54,12 +196,8 @@ class Prediction:
     Attributes:
         task: the task folder's name, or its number, as written there.
         index: the implementation; 0 for all of the task's.
-        model: name of the model.
-        where: place in the input, for messages.
         sample: number of the answer among those of one model to one implementation, from 1; 0 before it is known.
-        code: the answer as text: a reply, a patch of the repository, or the goal file that an agent left.
         agent, setting, input: how the model was asked, and with what, as in a log; "" when not given.
-        run: what run or file it is from.
         is_file: the code is the goal file that an agent left, and no reply.
         error, reason: name of the failure because of which there is no answer, and what it said; "" where there is one.
         kind, about: what it is meant to be, as ``misreading``, and what is special about it, for ``challenge``.
@@ -104,7 +242,6 @@ class Given:
 
     @property
     def answered(self) -> list[Prediction]:
-        """Those with an answer: all but those that a provider's or a client's failure prevented."""
         return [prediction for prediction in self.items if not prediction.error]
 
 
@@ -112,7 +249,6 @@ def read(path: Path, tasks: Mapping[str, TaskInfo]) -> Given:
     """Return all predictions of a file or folder.
 
     Args:
-        path: a JSONL (or JSON) file, a log, or a folder.
         tasks: task folder's name → its ``info.json``.
 
     Raises LmrError: no such file, a line that is no prediction, nothing for these tasks.
@@ -153,7 +289,6 @@ def read(path: Path, tasks: Mapping[str, TaskInfo]) -> Given:
 
 
 def _find_task(text: str, tasks: Mapping[str, TaskInfo]) -> str | None:
-    """Return the task of a name, a folder's or a number. Raises LmrError when it may be one of several tasks."""
     if text in tasks:
         return text
     matches = []
@@ -167,7 +302,6 @@ def _find_task(text: str, tasks: Mapping[str, TaskInfo]) -> str | None:
 
 
 def _numbered(predictions: Iterable[Prediction]) -> Iterator[Prediction]:
-    """Yield predictions with the number of their sample: the one given, or the next free one."""
     taken: set[Key] = set()
     for prediction in predictions:
         numbers = itertools.count(1)
@@ -184,8 +318,8 @@ def _from_file(path: Path) -> Iterator[Prediction]:
         return
     run = logs.run_of(path)
     with path.open("rb") as file:
-        if file.read(64).lstrip()[:1] == b"[" or runs.is_json(path):
-            for where, entry in runs.entries(path, files.read_json(path)):
+        if file.read(64).lstrip()[:1] == b"[" or _is_json(path):
+            for where, entry in _entries(path, files.read_json(path)):
                 yield _prediction(entry, where, run)
             return
         file.seek(0)
@@ -198,7 +332,7 @@ def _from_file(path: Path) -> Iterator[Prediction]:
                     raise LmrError(
                         f"{where}: not JSON ({error.reason})", "each line is one prediction as JSON"
                     ) from error
-                yield _prediction(runs.of_line(data), where, run)
+                yield _prediction(_of_line(data), where, run)
 
 
 class _Line(msgspec.Struct):
@@ -227,7 +361,6 @@ class _Line(msgspec.Struct):
 
 
 def _prediction(data: Any, where: str, run: str) -> Prediction:
-    """Convert a line; ``run`` is that of a line that names none."""
     try:
         line = msgspec.convert(data, _Line)
     except ValueError as error:  # msgspec's errors are ValueErrors
@@ -246,7 +379,6 @@ def _prediction(data: Any, where: str, run: str) -> Prediction:
 
 
 def _from_folder(root: Path, tasks: Mapping[str, TaskInfo]) -> Iterator[Prediction]:
-    """Yield the answers of logs and of the task folders below a folder; the folders above a task name the model."""
     # A log and its retry hold the same samples: what failed in one may have an answer in the other.
     logged = dict[Key, Prediction]()
     for path in logs.find(root):
@@ -256,7 +388,7 @@ def _from_folder(root: Path, tasks: Mapping[str, TaskInfo]) -> Iterator[Predicti
                 logged[prediction.key] = prediction
     yield from logged.values()
     taken: set[tuple[Path, str]] = set()
-    for path, place in runs.find(root):
+    for path, place in _find_runs(root):
         found = [each for each in _from_file(path) if (place, each.task) not in taken]
         taken |= {(place, each.task) for each in found}
         yield from found
@@ -281,7 +413,6 @@ def _from_folder(root: Path, tasks: Mapping[str, TaskInfo]) -> Iterator[Predicti
 
 
 def _goal_text(repository: Path, goal_file: str) -> str:
-    """Return the goal file that an agent left; "" without one, or for one that is no source."""
     if not files.is_file_inside(repository, goal_file):
         return ""
     path = files.inside(repository, goal_file)

@@ -1,4 +1,4 @@
-"""A reply that was read: its blocks of code, and which of them defines the function."""
+"""A reply that was read: its blocks of code, which of them defines the function, and the edits that it makes."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import ast
 import copy
 import re
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from lmr_author.core.code import Definition, Module, each, parse
 from lmr_author.core.errors import LmrError
 
 WRAPPER = "if True:\n"
-"""It stands above what is indented."""
+"""The line above indented code."""
 
 
 class Invalid(LmrError):
@@ -41,12 +41,10 @@ class Block:
 
     @property
     def names(self) -> set[str]:
-        """The names of variables in it."""
         return {node.id for node in each(self.module.tree, ast.Name)}
 
     @property
     def functions(self) -> list[Definition]:
-        """The functions at any depth, without overloads."""
         functions = (definition for definition in self.module.definitions if definition.kind == "function")
         return [function for function in functions if not function.is_overload]
 
@@ -74,8 +72,6 @@ class Reply:
     """The blocks of a reply in their order, edits applied.
 
     Attributes:
-        unread: what cannot be read.
-        elsewhere: other files that it changes.
         seen: what else there is, in words.
     """
 
@@ -178,3 +174,143 @@ def python_error(text: str) -> str:
     except (ValueError, RecursionError, MemoryError) as error:
         return str(error) or type(error).__name__
     return "it cannot be read"
+
+
+# edits: search/replace blocks, and hunks of diffs, whose line numbers models miscount
+
+_SEARCH, _MIDDLE, _END = (
+    re.compile(rf"[ \t]*{mark}") for mark in (r"<{5,9} ?\w", r"={5,9}[ \t]*$", r">{5,9} ?\w")
+)
+_FILE = re.compile(r"\+\+\+ (?:b/)?(?P<path>[^\t]*)|\*\*\* (?:Update|Add|Delete) File: (?P<other>.*)")
+
+PATH = re.compile(r"[\w./-]*\w\.(?:pyi?|ipynb|md|rst|txt|toml|cfg|ini|ya?ml|json|sh)\b")
+_HEADING = re.compile(
+    rf"[\W\d]*(?:file(?:name)?|path)?[\s:=*`\"']*(?P<path>{PATH.pattern})[\s*`\"':)\]]*", re.IGNORECASE
+)
+_MOST_OF_PATH = 200
+"""Characters of a line that names a file."""
+COMMAND = re.compile(r"\s*(?:\$ )?(?:(?:sed|perl)\s+-\w*i|cat\s[^\n]{0,200}?<<)")
+"""A command of the shell that writes a file."""
+_HERE = re.compile(
+    r"\s*(?:\$ )?cat\s+(?:>\s*(?P<path>\S+)\s*<<|<<)-?\s*[\"']?(?P<mark>\w+)[\"']?(?:\s*>\s*(?P<path_2>\S+))?\s*"
+)
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Lines to search and what replaces them, in a file where one is named.
+
+    Attributes:
+        line: behind which the lines are inserted, where nothing is searched.
+        is_file: they are the file from now on.
+        unread: a command that changes the file in a way that is not read.
+    """
+
+    search: list[str]
+    replace: list[str]
+    path: str = ""
+    line: int | None = None
+    is_file: bool = False
+    unread: str = ""
+
+
+def read_search(lines: Sequence[str], number: int, path: str) -> tuple[Edit, int] | None:
+    """Read a search/replace block, of a file where one is named above; return it and the line behind it.
+
+    One without an end searches for its own mark, which no file has.
+    """
+    if not _SEARCH.match(lines[number]):
+        return None
+    middle = 0
+    for end in range(number + 1, len(lines)):
+        if _SEARCH.match(lines[end]):
+            break
+        if not middle and _MIDDLE.match(lines[end]):
+            middle = end
+        elif middle and _END.match(lines[end]):
+            return Edit(list(lines[number + 1 : middle]), list(lines[middle + 1 : end]), path), end + 1
+    return Edit([lines[number]], []), number + 1
+
+
+def read_command(lines: Sequence[str], number: int) -> tuple[Edit, int] | None:
+    line = lines[number]
+    if found := _HERE.fullmatch(line):
+        end = next((end for end in range(number + 1, len(lines)) if lines[end] == found["mark"]), 0)
+        path = found["path"] or found["path_2"]
+        return (
+            (Edit([], list(lines[number + 1 : end]), path, is_file=True), end + 1) if end and path else None
+        )
+    words = [word.strip("'\"") for word in line.split()]
+    paths = list(filter(PATH.fullmatch, words))
+    return (
+        (Edit([], [], paths[-1] if paths else "", unread=line.strip()), number + 1)
+        if "<<" not in line
+        else None
+    )
+
+
+def path_in(line: str) -> str:
+    heading = _HEADING.fullmatch(line) if len(line) <= _MOST_OF_PATH else None
+    return heading["path"] if heading else ""
+
+
+def read_path(lines: Sequence[str], number: int) -> tuple[str, int] | None:
+    if lines[number].startswith("--- ") and lines[number + 1 : number + 2]:
+        number += 1
+    match = _FILE.match(lines[number])
+    return ((match["path"] or match["other"] or "").strip(), number + 1) if match else None
+
+
+def read_hunk(lines: Sequence[str], number: int, path: str) -> tuple[Edit, int] | None:
+    begin = end = number + lines[number].startswith("@@")
+    while end < len(lines) and lines[end][:1] in ("", " ", "+", "-", "\\"):
+        if lines[end].startswith("--- ") and read_path(lines, end):
+            break
+        end += 1
+    hunk = "\n".join(lines[begin:end]).rstrip("\n").split("\n")
+    if not any(line[:1] in ("+", "-") and line[:1] for line in hunk):
+        return None
+    before = [line[1:] for line in hunk if line[:1] in ("", " ", "-")]
+    return Edit(before, [line[1:] for line in hunk if line[:1] in ("", " ", "+")], path), end
+
+
+def find_places(edit: Edit, lines: Sequence[str]) -> list[int]:
+    if edit.line is not None:
+        return [edit.line] if edit.line <= len(lines) else []
+    return _starts(lines, edit.search, str.rstrip) or _starts(lines, edit.search, str.strip)
+
+
+def _starts(lines: Sequence[str], search: Sequence[str], strip: Callable[[str], str]) -> list[int]:
+    stripped, wanted = list(map(strip, lines)), list(map(strip, search))
+    if not any(wanted):
+        return []
+    starts = range(len(lines) - len(wanted) + 1)
+    return [start for start in starts if stripped[start : start + len(wanted)] == wanted]
+
+
+def apply_edit(edit: Edit, lines: Sequence[str], start: int) -> list[str]:
+    """Return a text with an edit, which takes the indentation of the lines that it replaces."""
+    if edit.line is not None:
+        return [*lines[:start], *edit.replace, *lines[start:]]
+    end = start + len(edit.search)
+    pairs = zip(edit.search, lines[start:end], strict=True)
+    indents = [(_indent(line), _indent(found)) for line, found in pairs if line.strip()]
+    new = list(edit.replace)
+    first = next((number for number, line in enumerate(new) if line.strip()), None)
+    if first is not None and indents[0][0] != indents[0][1]:
+        old = _indent(new[first])
+        if indents[-1][0] == indents[-1][1]:  # only the first line lost its indentation
+            new[first] = indents[0][1] + new[first].lstrip()
+        else:
+            moved = (line.removeprefix(old) if line.startswith(old) else line for line in new)
+            new = [indents[0][1] + line if line.strip() else line for line in moved]
+    return [*lines[:start], *new, *lines[end:]]
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]
+
+
+def is_of_file(written: str, path: str) -> bool:
+    """Return whether a path in a diff, made at the repository's root, above or below it, is a file's; "" is any."""
+    return not written or f"/{path}".endswith(f"/{written}") or f"/{written}".endswith(f"/{path}")

@@ -1,24 +1,96 @@
-"""Results of candidates: a line of ``results.jsonl`` each, and how often they pass."""
+"""Results of candidates: a line of ``results.jsonl`` each, pass rates and what a task keeps of them."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
+from statistics import mean, variance
 from typing import Any, Literal, NoReturn
 
 from lmr_author.core import files, locks
 from lmr_author.core.errors import LmrError
 from lmr_author.core.parsing import NotParsed, json_data
+from lmr_author.core.task import Task, difficulty
 from lmr_author.core.task.challenge import CallDifference
+from lmr_author.core.task.difficulty import ModelAnswers, short_name
 from lmr_author.core.task.record import Record
-from lmr_author.proof.evaluation.candidates.intervals import PassRate, pass_at, pass_rate
 from lmr_author.proof.evaluation.candidates.predictions import Key, Prediction
 from lmr_author.proof.evaluation.verdict import CaseScore, Outcome
+
+# pass rates
+
+Z95 = 1.959963984540054
+"""Two-sided 95 % quantile of the normal distribution."""
+
+
+COUNTS = (1, 2, 5, 10, 20, 50, 100)
+"""The k of pass@k, with the number of samples that every problem has."""
+
+
+@dataclass(frozen=True)
+class PassRate:
+    """The mean over problems of the chance that one of k samples passes (pass@k), and its 95 % interval; 0 to 1."""
+
+    share: float
+    low: float
+    high: float
+
+
+def pass_at(samples: Collection[Sequence[bool]]) -> dict[int, PassRate]:
+    """Measure pass@k for each k of :data:`COUNTS` up to the number of samples that every problem has, and for that one.
+
+    A problem without samples has failed, whatever k is.
+    """
+    fewest = min((len(each) for each in samples if each), default=0)
+    return {k: pass_rate(samples, k) for k in sorted({*COUNTS, fewest}) if 1 <= k <= fewest}
+
+
+def pass_rate(samples: Collection[Sequence[bool]], k: int = 1) -> PassRate:
+    """Measure pass@k over problems; samples of one problem are not independent.
+
+    A problem's chance is the unbiased estimate of Chen and others (2021, https://arxiv.org/abs/2107.03374).
+    The interval is Wilson's with the effective sample size ``share * (1 - share) / variance of the share``, which
+    Franco, Little, Louis and Slud recommend for clustered samples (2019, https://pmc.ncbi.nlm.nih.gov/articles/PMC6690503).
+    The effective size is at least the number of problems, as if all samples of a problem were one, and at most what
+    independent samples would give. So one sample for each problem gives Wilson's own interval, and problems that all
+    have the same rate give no interval without width.
+
+    Args:
+        samples: for each problem, whether each of its samples passed: k or more, or none for a problem that failed.
+    """
+    if not samples:
+        return PassRate(0.0, 0.0, 1.0)
+    rates = [_chance(len(each), sum(each), k) for each in samples]
+    problems, share = len(rates), mean(rates)
+    most = problems**2 / sum(k / max(len(each), k) for each in samples)
+    between = variance(rates) / problems if problems > 1 else 0.0
+    within = share * (1 - share)
+    size = max(problems, min(most, within / between)) if between else most if within else problems
+    return PassRate(share, *wilson(share, size))
+
+
+def _chance(samples: int, passed: int, k: int) -> float:
+    """Return the chance that one of k samples passes, drawn from these without putting back; 0 without samples."""
+    return 1 - math.comb(samples - passed, k) / math.comb(samples, k) if samples else 0.0
+
+
+def wilson(share: float, size: float) -> tuple[float, float]:
+    """Wilson's 95 % score interval of a share (Wilson 1927, https://doi.org/10.1080/01621459.1927.10502953)."""
+    z = Z95
+    scale = 1 + z * z / size
+    middle = (share + z * z / (2 * size)) / scale
+    half = z / scale * math.sqrt(share * (1 - share) / size + z * z / (4 * size * size))
+    return (0.0 if share == 0 else middle - half), (1.0 if share == 1 else middle + half)
+
+
+# results
 
 RESULTS = "results.jsonl"
 ALL = "all"
@@ -77,7 +149,6 @@ class CandidateResult(Record):
     def unjudged(
         cls, prediction: Prediction, category: str, reason: str = "", error: str = ""
     ) -> CandidateResult:
-        """Return the result of a prediction without a verdict."""
         return cls(
             **asdict(prediction.key),
             category=category,
@@ -92,14 +163,11 @@ class CandidateResult(Record):
 
     @property
     def who(self) -> str:
-        """The model, with agent, setting and input where they are known."""
         more = ", ".join(text for text in (self.agent, self.setting, self.input) if text)
         return f"{self.model} ({more})" if more else self.model
 
 
 class Store:
-    """``results.jsonl`` of a folder. Use :func:`opened`."""
-
     def __init__(self, path: Path) -> None:
         self._path = path
         earlier = load(path) if path.is_file() else []
@@ -114,7 +182,6 @@ class Store:
             os.fsync(file.fileno())
 
     def is_judged(self, key: Key, digest: str) -> bool:
-        """Return true if this very candidate was judged before."""
         earlier = self.results.get(key)
         return earlier is not None and earlier.digest == digest and earlier.outcome is not Outcome.UNJUDGED
 
@@ -166,7 +233,6 @@ class JsonLines:
         self.cut = 0
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
-        """Yield each line. Raises LmrError for one that is not JSON."""
         with self._path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 if not line.strip():
@@ -183,7 +249,6 @@ class JsonLines:
 
 
 def load(path: Path) -> list[CandidateResult]:
-    """Return the results in a file. Raises LmrError when a line is none."""
     results = []
     for number, data in JsonLines(path):
         try:
@@ -200,11 +265,9 @@ class Row:
 
     Attributes:
         problems: implementations with a verdict.
-        judged: candidates with a verdict.
         unjudged: name of a failure → number of candidates that could not be judged because of it.
         differing: candidates that pass, and differ from the golden on a generated call.
         share: mean over problems of the share of samples that pass.
-        low, high: its 95 % interval.
         pass_at: k → pass@k, up to the judged samples that every problem has.
         most: judged samples of the problem that has most.
     """
@@ -239,7 +302,6 @@ def _rounded(rate: Row | PassRate) -> dict[str, float]:
 
 
 def summary(results: Iterable[CandidateResult]) -> list[Row]:
-    """Return a row for each model and category, and one for all of a model's."""
     groups: dict[tuple[str, str], list[CandidateResult]] = {}
     for result in results:
         for category in (ALL, result.category or "(no category)"):
@@ -271,6 +333,44 @@ def _row(model: str, category: str, members: Sequence[CandidateResult]) -> Row:
 
 
 def in_words(unjudged: Mapping[str, int]) -> str:
-    """Return unjudged answers in words, as in "3 unjudged: 2 RateLimitError, 1 BuildError"; "" for none."""
     causes = ", ".join(f"{number} {name or 'unknown'}" for name, number in unjudged.items())
     return f"{sum(unjudged.values())} unjudged: {causes}" if causes else ""
+
+
+# `judge --keep`
+
+_FAILURES = (Outcome.FAILED, Outcome.TIMEOUT, Outcome.CRASHED, Outcome.INVALID, Outcome.UNJUDGED)
+
+
+def keep(
+    tasks: Sequence[Task], results: Sequence[CandidateResult], source: Path, contents: Mapping[str, str]
+) -> int:
+    """Keep results in the tasks that they are for; return the number of these tasks.
+
+    Args:
+        contents: name of each task → digest of its content when judging began.
+    """
+    date = datetime.now(UTC).isoformat(timespec="seconds")
+    name, kept = short_name(source.resolve().name), 0
+    for task in tasks:
+        own = [result for result in results if result.task == task.name]
+        if not own:
+            continue
+        with locks.held(task.root):
+            difficulty.keep(task, _by_model(own, name, date, contents[task.name]))
+        kept += 1
+    return kept
+
+
+def _by_model(results: Sequence[CandidateResult], source: str, date: str, content: str) -> list[ModelAnswers]:
+    counts: dict[tuple[str, str, int], Counter[Outcome]] = {}
+    for result in results:
+        condition = ", ".join(filter(None, (result.agent, result.setting, result.input)))
+        key = short_name(result.model), short_name(condition) if condition else "", result.index
+        counts.setdefault(key, Counter())[result.outcome] += 1
+    kept = []
+    for (model, condition, index), outcomes in counts.items():
+        failures = {outcome.value: outcomes[outcome] for outcome in _FAILURES}
+        passed = outcomes[Outcome.PASSED]
+        kept.append(ModelAnswers(model, condition, index, source, date, content, solved=passed, **failures))
+    return kept

@@ -1,4 +1,4 @@
-"""``judge --predictions``: judge models' answers to many tasks, side by side, resumable."""
+"""``judge --predictions``: judge models' answers to many tasks in parallel; a run can be resumed."""
 
 from __future__ import annotations
 
@@ -52,7 +52,6 @@ class ScoredPredictions:
     Attributes:
         results: one for each prediction, in their order, with those of an earlier run.
         resumed: the number that an earlier run had judged.
-        path: the file that holds them.
         broken: tasks whose candidates cannot be judged → why.
         elsewhere: names of tasks that are not here → their number of predictions.
     """
@@ -65,12 +64,10 @@ class ScoredPredictions:
 
     @property
     def rows(self) -> list[Row]:
-        """By model and category."""
         return summary(self.results)
 
     @property
     def complete(self) -> bool:
-        """True if every candidate for a task that is here has a verdict."""
         judged = all(result.outcome is not Outcome.UNJUDGED for result in self.results)
         return judged and not self.broken
 
@@ -79,11 +76,6 @@ def score(
     tasks: Sequence[Task], source: Path, options: CandidateOptions, say: Progress, on_result: OnResult
 ) -> ScoredPredictions:
     """Judge every prediction for some tasks that was not judged before.
-
-    Args:
-        source: the file or folder of predictions.
-        say: called with the current step.
-        on_result: called with each result of this run as soon as it is known.
 
     Raises:
         SandboxError: there is no sandbox (no engine, no bubblewrap).
@@ -141,7 +133,6 @@ def score(
 def _scorers(
     tasks: Sequence[Task], options: CandidateOptions, say: Progress
 ) -> tuple[dict[str, TaskScorer], dict[str, LmrError]]:
-    """Return the tasks that can be read, by name, and the errors of the others. Raises LmrError: none can."""
     scorers: dict[str, TaskScorer] = {}
     broken: dict[str, LmrError] = {}
     for name, task in by_name(tasks, "results").items():
@@ -155,7 +146,7 @@ def _scorers(
 
 
 def judged(scorer: TaskScorer, prediction: Prediction, digest: str, interruption: Event) -> CandidateResult:
-    """Judge one prediction. A failure to judge it is a result too, and no wrong answer."""
+    """Judge one prediction. A failure to judge it is also a result, and never a wrong answer."""
     if prediction.error:
         return scorer.unjudged(prediction, prediction.reason, prediction.error)
     result, tries = retried(lambda: scorer.score(prediction, interruption.is_set), interruption)
@@ -195,7 +186,7 @@ def each(
 def retried(
     work: Callable[[], Done], interruption: Event, tries: int = TRIES, backoff: float = BACKOFF_SECONDS
 ) -> tuple[Done | LmrError, int]:
-    """Do some work, again if the sandbox or this machine fails; return its result or last error, and the tries."""
+    """Do some work, retrying if the sandbox or this machine fails; return its result or last error, and the tries."""
     for number in range(1, tries + 1):
         try:
             return work(), number
@@ -211,7 +202,6 @@ def retried(
 
 
 def _on_cluster(jobs: Iterable[Job], options: CandidateOptions) -> Iterator[CandidateResult]:
-    """Yield results as they come from the workers of a cluster, which see the tasks' folders."""
     scorers: dict[str, TaskScorer] = {}
     work: list[_Shipped] = []
     for scorer, prediction, digest in jobs:

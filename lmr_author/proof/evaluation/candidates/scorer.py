@@ -1,4 +1,4 @@
-"""Judge the candidates of a task, each in a sandbox run of its own."""
+"""Judge the candidates of a task, each in its own sandbox run."""
 
 from __future__ import annotations
 
@@ -51,9 +51,6 @@ class CandidateOptions:
     """Options of judging candidates.
 
     Attributes:
-        out: folder of ``results.jsonl``.
-        jobs: number of candidates judged side by side.
-        where: the sandbox.
         scheduler: address of a Dask scheduler, whose workers judge; "" for this machine.
         seconds: time limit of one case.
         memory_mb: of all processes (docker), of each (local).
@@ -71,7 +68,6 @@ class CandidateOptions:
 
     @property
     def that_matter(self) -> dict[str, Any]:
-        """The options that a result depends on."""
         return {
             "seconds": self.seconds,
             "memory_mb": self.memory_mb,
@@ -81,7 +77,6 @@ class CandidateOptions:
         }
 
     def limits(self, cases: Sequence[Case] = ()) -> Limits:
-        """Return the limits of a run of some recorded cases; without any, of a test script."""
         return Limits(
             seconds=self.start_seconds + self.seconds * (len(cases) or 1),
             memory_mb=self.memory_mb,
@@ -90,10 +85,9 @@ class CandidateOptions:
 
 
 class Scorer:
-    """Judges the candidates of one implementation; usable from several threads.
+    """Judges the candidates of one implementation; thread-safe.
 
     Args:
-        bench: of the implementation, with a prepared sandbox.
         others: other masked functions of the same goal file.
     """
 
@@ -209,7 +203,6 @@ class Scorer:
         return calls_for_answers(self.judge, self._cost, self.bench.folder("generated"))
 
     def fit(self, prediction: Prediction) -> FittedAnswer:
-        """Return a prediction in its place. Raises Invalid."""
         return fit(prediction.code, self._slot, is_file=prediction.is_file)
 
     @cached_property
@@ -221,7 +214,7 @@ class Scorer:
 
 
 class TaskScorer:
-    """A task while its candidates are judged: its sandbox, and a scorer for each implementation, made at need."""
+    """A task whose candidates are judged: its sandbox, and a scorer for each implementation, created on demand."""
 
     def __init__(self, task: Task, options: CandidateOptions, say: Progress) -> None:
         self.task = task
@@ -293,12 +286,11 @@ class TaskScorer:
         return replace(unjudged, environment=self.environment)
 
     def close(self) -> None:
-        """Remove the sandbox and every tree."""
         with self._lock:
             self._stack.close()
 
     def _prepare(self) -> None:
-        """Make the environment ready, once; a failure that is the task's own is raised for its candidates."""
+        """Prepare the environment once; a failure of the task itself is raised for each of its candidates."""
         with self._lock:
             if self._sandbox is not None or self._broken is not None:
                 return
@@ -350,7 +342,6 @@ class TaskScorer:
 
 @cache
 def _probe_digest() -> str:
-    """Return the SHA-256 of the probe, which replays and compares."""
     folder = resources.probe_folder()
     digests = [files.sha256_file(path) for path in files.walk(folder) if path.suffix == ".py"]
     return files.sha256_bytes("\n".join(digests).encode())

@@ -1,4 +1,4 @@
-"""Walk through a reply by its lines: fences with Python, edits, code between other text, and tags around thoughts."""
+"""Walk through the lines of a reply: fences with Python, edits, code between prose, and tags around thoughts."""
 
 from __future__ import annotations
 
@@ -8,17 +8,24 @@ from dataclasses import replace
 from typing import Any
 
 from lmr_author.core.parsing import NotParsed, json_at
-from lmr_author.proof.evaluation.candidates import edits, envelopes, marks
-from lmr_author.proof.evaluation.candidates.edits import Edit
+from lmr_author.proof.evaluation.candidates import envelopes
 from lmr_author.proof.evaluation.candidates.envelopes import Call, Content, Text
 from lmr_author.proof.evaluation.candidates.reply import (
+    COMMAND,
+    PATH,
     WRAPPER,
     Block,
+    Edit,
     Invalid,
     Unread,
     as_python,
     is_data,
     parsed_module,
+    path_in,
+    read_command,
+    read_hunk,
+    read_path,
+    read_search,
 )
 
 _MAX_PARSED = 16 * 2**20
@@ -49,10 +56,9 @@ Part = Block | Edit | Unread
 
 
 class Walk:
-    """Walks through a reply by its lines, and gives up when it has parsed too much.
+    """Walks through the lines of a reply, and gives up when it has parsed too much.
 
     Attributes:
-        parts: what was found, without thoughts.
         thought: the tag of thoughts that do not end.
         seen: what else there is, in words: languages of fences, calls of tools.
     """
@@ -90,25 +96,22 @@ class Walk:
         self.parts += parts
 
     def _flush(self) -> None:
-        """Make a block of the code between other text."""
         block, self._run = self._parsed("\n".join(self._run)) if self._run else None, []
         if block:
             self.parts.append(replace(block, is_whole=False))
 
     def _whole(self, text: str) -> list[Part]:
-        """Read text that is JSON or Python, also with marks before its lines; return nothing for any other."""
         parts = self._json(text.strip())
         if parts is not None:
             return parts
         if block := self._parsed(text):
             return [block]
         lines = text.strip("\n").split("\n")
-        run = marks.unmarked(lines, 0)
+        run = envelopes.unmarked(lines, 0)
         block = self._parsed("\n".join(run)) if len(run) == len(lines) else None
         return [block] if block else []
 
     def _json(self, text: str) -> list[Part] | None:
-        """Read text that is JSON to its end; return None for any other."""
         if text[:1] not in ("{", "[", '"'):
             return None
         self._left -= max(len(text), _LEAST_PARSED)
@@ -119,14 +122,12 @@ class Walk:
         return self._unwrapped(data) if end == len(text) else None
 
     def _unwrapped(self, data: Any) -> list[Part]:
-        """Read what is in JSON."""
         try:
             return self._read(envelopes.contents(data))
         except RecursionError as error:
             raise Invalid("the answer's JSON is too deeply nested") from error
 
     def _read(self, contents: Iterable[Content]) -> list[Part]:
-        """Read what an envelope holds, each text as a reply of its own."""
         parts: list[Part] = []
         for content in contents:
             match content:
@@ -148,7 +149,6 @@ class Walk:
         return walk.parts
 
     def _fence(self) -> bool:
-        """Take a fence with Python; the lines of another one are read like any text, up to its end."""
         opening = _OPENING.fullmatch(self._lines[self._number])
         if opening is None or _TAG.search(opening["before"]) or self._fences > _MAX_FENCES:
             return False
@@ -159,7 +159,7 @@ class Walk:
         self._fences += 1
         first, text = None, ""
         label = opening["label"].lower()
-        if named := edits.PATH.search(opening["label"][:200]):
+        if named := PATH.search(opening["label"][:200]):
             self._path = named[0]
         for end, content in self._contents(opening):
             first, text = (end, content) if first is None else (first, text)
@@ -184,9 +184,8 @@ class Walk:
         return True
 
     def _take(self, content: str, parts: list[Part]) -> None:
-        """Add what a fence is, with the path above it, in its label, or in its first comment."""
         first = content.lstrip().partition("\n")[0]
-        path, self._path = self._path or (edits.path_in(first) if first.startswith("#") else ""), ""
+        path, self._path = self._path or (path_in(first) if first.startswith("#") else ""), ""
         self._flush()
         self._before = content, len(self.parts)
         self.parts += _of_file(parts, path)
@@ -207,7 +206,6 @@ class Walk:
         return [block]
 
     def _contents(self, opening: re.Match[str]) -> Iterator[tuple[int, str]]:
-        """Yield the line of each end that a fence may have, and what stands before it: code may have fences, too."""
         closing = re.compile(rf"{opening['fence']}{opening['fence'][-1]}*[ \t]*$")
         indent = "" if opening["before"].strip() else opening["before"]
         left = _MAX_CLOSINGS
@@ -229,13 +227,13 @@ class Walk:
 
     def _edit(self) -> bool:
         lines, number = self._lines, self._number
-        if header := edits.read_path(lines, number):
+        if header := read_path(lines, number):
             self._path, self._number = header
             self._in_diff = True
             return True
-        found = edits.read_search(lines, number, self._path) or self._command(number)
+        found = read_search(lines, number, self._path) or self._command(number)
         if not found and (lines[number].startswith("@@") or (self._in_diff and lines[number].strip())):
-            found = edits.read_hunk(lines, number, self._path)
+            found = read_hunk(lines, number, self._path)
         if not found:
             return False
         edit, self._number = found
@@ -249,63 +247,62 @@ class Walk:
             raise Invalid(f"the answer has more than {_MAX_EDITS} edits")
 
     def _command(self, number: int) -> tuple[Edit, int] | None:
-        if self._left < 0 or not edits.COMMAND.match(self._lines[number]):
+        if self._left < 0 or not COMMAND.match(self._lines[number]):
             return None
         self._left -= len(self._lines)
-        return edits.read_command(self._lines, number)
+        return read_command(self._lines, number)
 
     def _unmark(self) -> bool:
-        """Take the marks from lines with code, to be read again."""
         if self._number < self._unmarked_to:
             return False
-        run = marks.unmarked(self._lines, self._number)
+        run = envelopes.unmarked(self._lines, self._number)
         self._unmarked_to = self._number + len(run)
-        if not marks.has_code(run):
+        if not envelopes.has_code(run):
             return False
         self._lines[self._number : self._unmarked_to] = run
         return True
 
     def _envelope(self) -> bool:
-        """Take JSON between other text, and the call of a tool in tags; leave out the tags around an answer."""
         if self.thought or self._left < 0:
             return False
         line = self._lines[self._number]
         self._left -= len(line)
-        if tag := envelopes.ANSWER_TAG.match(line):
-            self._lines[self._number] = line[tag.end() :]
-            self._left -= len(self._lines)
-            for number in range(self._number, len(self._lines) if self._left > 0 else 0):
-                if envelopes.without_end(self._lines, number):
-                    break
+        if self._untagged(line):
             return True
-        if envelopes.without_end(self._lines, self._number):
-            return True
-        call = line.lstrip().startswith("<") and ("<function=" in line or "invoke name=" in line)
-        begin = line.index("<") if call else -1
-        if not call and (found := _JSON.match(line)):
-            begin = found.start("json")
-        if begin < 0:
+        is_call = line.lstrip().startswith("<") and ("<function=" in line or "invoke name=" in line)
+        json = None if is_call else _JSON.match(line)
+        if not is_call and json is None:
             return False
         rest = "\n".join(self._lines[self._number :])
         self._left -= max(len(rest), _LEAST_PARSED)
-        if call:
-            read = envelopes.in_tags(rest, begin)
-            if not read:
-                return False
-            parts, end = self._read(read[0]), read[1]
-        else:
+        if json:
             try:
-                data, end = json_at(rest, begin)
+                data, end = json_at(rest, json.start("json"))
             except NotParsed:
                 return False
             parts = self._unwrapped(data)
+        elif read := envelopes.in_tags(rest, line.index("<")):
+            parts, end = self._read(read[0]), read[1]
+        else:
+            return False
         self._add(*parts)
         self._number += rest.count("\n", 0, end)
         self._lines[self._number] = rest[end:].partition("\n")[0]
         return True
 
+    def _untagged(self, line: str) -> bool:
+        tag = envelopes.ANSWER_TAG.match(line)
+        if tag is None:
+            return envelopes.without_end(self._lines, self._number)
+        self._lines[self._number] = line[tag.end() :]
+        self._left -= len(self._lines)
+        if self._left > 0:
+            any(
+                envelopes.without_end(self._lines, number) for number in range(self._number, len(self._lines))
+            )
+        return True
+
     def _code(self) -> bool:
-        """Take a definition, import or assignment that stands between other text."""
         lines, number = self._lines, self._number
         begin = lines[number]
         if self.thought or not _BEGINS.match(begin):
@@ -329,14 +326,13 @@ class Walk:
         return True
 
     def _words(self) -> bool:
-        """Skip words; tags around thoughts among them drop what stands between."""
         line = self._lines[self._number]
         if not self.thought and _LINE_IN_WORDS.search(line):
             for span in re.findall(r"`([^`]+)`", line):
                 if block := self._parsed(span):
                     self._add(Block(block.module, block.statements, is_whole=False))
         if line.strip():
-            self._path = edits.path_in(line)
+            self._path = path_in(line)
         end = 0
         for tag in _TAG.finditer(line):
             end = tag.end()
@@ -358,19 +354,19 @@ class Walk:
         return True
 
     def _parsed(self, text: str) -> Block | None:
-        """Parse text as it is, indented as a whole, or with the indentation that its first line lost."""
         self._left -= max(len(text), _LEAST_PARSED)
         if not text.strip() or self._left < 0:
             return None
         block = as_python(text)
         if block and is_data(block):
             return None
-        if block and not marks.escaped_names(text) & block.names:  # `a &lt; b` is Python with a variable `lt`
+        if (
+            block and not envelopes.escaped_names(text) & block.names
+        ):  # `a &lt; b` is Python with a variable `lt`
             return block
-        return next(filter(None, map(as_python, marks.repaired(text))), None)
+        return next(filter(None, map(as_python, envelopes.repaired(text))), None)
 
     def _end(self, begin: int) -> int:
-        """Return the end of the shortest run of lines that is Python, with all lines that are deeper; 0 for none."""
         lines, tries = self._lines, 0
         for end in range(begin + 1, len(lines) + 1):
             if end < len(lines) and _is_below(lines[end], lines[begin]):
@@ -384,7 +380,6 @@ class Walk:
 
 
 def _of_file(parts: Iterable[Part], path: str) -> list[Part]:
-    """Return parts with the path of the file that they are; one that has a path keeps it."""
     return [
         replace(part, path=path) if isinstance(part, Block) and path and not part.path else part
         for part in parts
@@ -396,5 +391,4 @@ def _returns(text: str) -> bool:
 
 
 def _is_below(line: str, begin: str) -> bool:
-    """Return True for a line that is empty, or indented deeper than another one."""
     return not line.strip() or len(line) - len(line.lstrip()) > len(begin) - len(begin.lstrip())

@@ -38,10 +38,7 @@ class Mutant:
 
     Attributes:
         id: eight hex digits made of its change; stable as long as the target's source is.
-        operator: name of its mutation operator.
-        line: its line in the golden's file.
         before, after: the lines that differ, of the golden and of the mutant.
-        data: the whole file.
         parameter: the parameter that it ignores; "" for other operators.
     """
 
@@ -55,7 +52,6 @@ class Mutant:
 
     @property
     def diff(self) -> str:
-        """The change as lines with ``-`` and ``+``."""
         lines = [f"-{line}" for line in self.before.splitlines()]
         return "\n".join(lines + [f"+{line}" for line in self.after.splitlines()])
 
@@ -66,8 +62,6 @@ def mutants(
     """Return wrong versions of a function, in the order of its lines; none where libcst cannot read it.
 
     Args:
-        golden: the file with the function unmasked.
-        target: the function.
         most: limit of their number; every operator and line keeps its share.
         differentiated: parameters whose gradients the test compares, for mutants that detach one.
     """
@@ -108,7 +102,6 @@ def _digest(key: str) -> str:
 
 
 def _edits(code: Function) -> Iterator[tuple[str, Edit]]:
-    """Yield the edits of all operators with the operators' names, node by node."""
     stack: list[cst.CSTNode] = [code.node]
     while stack:
         node = stack.pop()
@@ -120,7 +113,6 @@ def _edits(code: Function) -> Iterator[tuple[str, Edit]]:
 
 
 def _is_skipped(node: cst.CSTNode) -> bool:
-    """Return whether nothing in a node computes: docstrings, log lines, messages, annotations."""
     if isinstance(node, cst.Expr):
         return isinstance(node.value, cst.BaseString) or Function.called(node.value) in WORDS["logging"]
     return isinstance(
@@ -164,12 +156,6 @@ def _thinned(mutants: list[Mutant], most: int) -> list[Mutant]:
 
 
 def canonical_form(text: str, defaults: Defaults | None = None, off: Collection[str] = ()) -> str | None:
-    """Return the form of a function's source; None when it is no Python.
-
-    Args:
-        defaults: see :func:`defaults_of`.
-        off: see :func:`switched_off`.
-    """
     try:
         function = parse(text)
         tree = _Canonical(defaults or {}, off, _aliases(function)).visit(function)
@@ -181,7 +167,6 @@ def canonical_form(text: str, defaults: Defaults | None = None, off: Collection[
 
 
 def defaults_of(tree: ast.AST) -> dict[str, dict[str, str]]:
-    """Return the defaults of the functions and classes in a file, by their last name."""
     defaults: dict[str, dict[str, str]] = {}
     for function in each(tree, ast.FunctionDef, ast.AsyncFunctionDef):
         _add_defaults(defaults, function.name, function)
@@ -268,7 +253,6 @@ class _Canonical(ast.NodeTransformer):
         return node
 
     def _is_default(self, call: ast.Call, word: ast.keyword) -> bool:
-        """Return whether a keyword says what holds without it, on the machine that judges."""
         name, text, parameter = called(call), ast.unparse(word.value), word.arg or ""
         defaults = {self._defaults.get(name, {}).get(parameter), TABLES["defaults"].get(parameter), "None"}
         if parameter in ("dim", "axis"):
@@ -291,7 +275,6 @@ _EPSILON = ast.Name("<eps>", ast.Load())
 
 
 def _unsigned(node: ast.expr) -> ast.expr:
-    """Return a difference whose sign is lost with its sides in one order."""
     match node:
         case ast.BinOp(left=left, op=ast.Sub(), right=right):
             node.left, node.right = sorted((left, right), key=ast.dump)
@@ -299,7 +282,6 @@ def _unsigned(node: ast.expr) -> ast.expr:
 
 
 def _only_moves(call: ast.Call, name: str) -> bool:
-    """Return whether a method only moves its object to a device, as in ``x.cuda()`` and ``x.to(device)``."""
     values = [*call.args, *(word.value for word in call.keywords if word.arg != "non_blocking")]
     if len(values) > 1:
         return False
@@ -313,7 +295,6 @@ def _names_device(node: ast.expr) -> bool:
 
 
 def _remove_unread(tree: ast.AST) -> bool:
-    """Remove what nobody can notice from every block, once; return whether there was anything."""
     read, is_changed = _names_read(tree), False
     for node in ast.walk(tree):
         for field in _BLOCKS:
@@ -358,7 +339,7 @@ def _is_unread(target: ast.expr, read: Collection[str]) -> bool:
 
 
 def _names_read(tree: ast.AST) -> set[str]:
-    """Return the names that somebody reads; counters only counted are not read, nor new arrays only filled.
+    """Return the names that are read; counters that only count, and new arrays that are only filled, are not.
 
     A new array is one as in ``losses = torch.zeros(n)``, which no other name can stand for.
     """

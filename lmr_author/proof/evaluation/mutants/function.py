@@ -28,7 +28,6 @@ class Function:
     Attributes:
         node: the function as a libcst node; ``ast``: the same function of the file's syntax tree.
         start, end: where its source is in the file (characters).
-        parents: node → the node around it.
         differentiated: parameters whose gradients are compared.
     """
 
@@ -62,7 +61,6 @@ class Function:
 
     @staticmethod
     def root(node: cst.CSTNode) -> str:
-        """Return the name that attributes and subscripts are taken of: ``self`` of ``self.layers[0].norm``; or ""."""
         match node:
             case cst.Attribute(value=cst.Name(value=name)) | cst.Subscript(value=cst.Name(value=name)):
                 return name
@@ -71,7 +69,6 @@ class Function:
         return ""
 
     def is_module(self, node: cst.CSTNode) -> bool:
-        """Return whether a node is an imported module, or something of one: ``F``, ``torch.linalg``."""
         return (node.value if isinstance(node, cst.Name) else self.root(node)) in self.modules
 
     @cached_property
@@ -85,7 +82,6 @@ class Function:
 
     @cached_property
     def alike(self) -> dict[str, str]:
-        """Variable, attribute or key, as it is written → another of its kind, which may be written by mistake."""
         others: dict[str, str] = {}
         for group in kinds(self.ast):
             for text, other in zip(group, (*group[1:], group[0]), strict=True):
@@ -107,7 +103,6 @@ class Function:
 
     @cached_property
     def statements(self) -> list[Any]:
-        """The function's own statements without the docstring; those that share a line one by one."""
         statements: list[Any] = []
         for line in self.node.body.body:
             if isinstance(line, cst.SimpleStatementLine) and len(line.body) > 1:
@@ -121,7 +116,6 @@ class Function:
 
     @staticmethod
     def called(node: cst.CSTNode) -> str:
-        """Return the last name of what a node calls; "" when it is no call."""
         match node:
             case cst.Call(func=cst.Name(value=name) | cst.Attribute(attr=cst.Name(value=name))):
                 return name
@@ -138,7 +132,6 @@ class Function:
 
     @cached_property
     def _bound_on(self) -> dict[str, int]:
-        """Name → the first line that binds it; 0 for a parameter."""
         lines = {parameter.arg: 0 for parameter, _ in parameters(self.ast.args)}
         for name in each(self.ast, ast.Name):
             if isinstance(name.ctx, ast.Store):
@@ -147,7 +140,6 @@ class Function:
 
     @staticmethod
     def before(statement: Any, new: Any) -> list[Any]:
-        """Return a statement with another before it: on a line of its own, if it has one."""
         if isinstance(statement, cst.BaseSmallStatement):
             return [new, statement.with_changes(semicolon=cst.MaybeSentinel.DEFAULT)]
         line = cst.SimpleStatementLine([new], leading_lines=statement.leading_lines)
@@ -168,7 +160,6 @@ class Function:
 
 
 def _with_child(parent: cst.CSTNode, old: cst.CSTNode, new: Any) -> cst.CSTNode:
-    """Return a node with one of its children, or one of the statements in it, replaced."""
     for field in fields(parent):
         value = getattr(parent, field.name)
         if value is old:
@@ -201,7 +192,6 @@ WITHOUT_GRAPH = WORDS["without_graph"] | WORDS["new"]
 
 
 def called(node: ast.AST) -> str:
-    """Return the last name of what a node calls; "" when it is no call."""
     return last_name(node.func) if isinstance(node, ast.Call) else ""
 
 
@@ -229,7 +219,6 @@ def kinds(function: FunctionNode) -> list[tuple[str, ...]]:
 
 
 def _own_values(function: FunctionNode) -> Iterator[str]:
-    """Yield the attributes of self that are read and not called."""
     callees = [call.func for call in each(function, ast.Call)]
     for node in each(function, ast.Attribute):
         match node:

@@ -39,13 +39,10 @@ LAYOUT = frozenset({"lpar", "rpar", "comma", "semicolon"})
 
 @dataclass(frozen=True)
 class Rewrite:
-    """A pattern and what replaces it."""
-
     before: cst.CSTNode
     after: cst.CSTNode
 
     def of(self, node: cst.CSTNode) -> Iterator[Edit]:
-        """Yield the edit of a node; nothing when it is not like the pattern."""
         bound: dict[str, Any] = {}
         if _matches(self.before, node, bound):
             if isinstance(self.after, cst.Name) and self.after.value in bound:
@@ -55,13 +52,11 @@ class Rewrite:
 
 
 def parsed(text: str) -> cst.CSTNode:
-    """Return an expression or a simple statement as a node."""
     line = cst.ensure_type(cst.parse_statement(text), cst.SimpleStatementLine)
     return line.body[0].value if isinstance(line.body[0], cst.Expr) else line.body[0]
 
 
 def operand(node: cst.BaseExpression) -> cst.BaseExpression:
-    """Return an expression as an operand: in parentheses unless it needs none."""
     if node.lpar or isinstance(node, ATOMS):
         return node
     return node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
@@ -129,7 +124,6 @@ class Operator:
 
 
 def _is_literal(node: Any) -> bool:
-    """Return whether a node is a negative number, or has a text as an operand, on which other operators only raise."""
     match node:
         case cst.UnaryOperation(expression=cst.BaseNumber()):
             return True
@@ -139,7 +133,6 @@ def _is_literal(node: Any) -> bool:
 
 
 def condition(node: Any, code: Function) -> Edits:
-    """Negate the test of an ``if``; take the condition of a comprehension away."""
     match node:
         case cst.If(test=test) | cst.While(test=test) if not isinstance(test, cst.Comparison):
             yield Edit(test, cst.UnaryOperation(cst.Not(), operand(test)))
@@ -148,7 +141,6 @@ def condition(node: Any, code: Function) -> Edits:
 
 
 def one_branch(node: Any, code: Function) -> Edits:
-    """Fix the test of an ``if``."""
     if isinstance(node, cst.If):
         yield Edit(node.test, cst.Name("True"))
         yield Edit(node.test, cst.Name("False"))
@@ -183,7 +175,6 @@ def constant(node: Any, code: Function) -> Edits:
 
 
 def infinity(node: Any, code: Function) -> Edits:
-    """Put zero in the place of what is larger, or smaller, than anything else."""
     if _is_infinite(node) and not isinstance(code.parents[node], cst.UnaryOperation):
         yield Edit(node, parsed("0"))
 
@@ -213,7 +204,6 @@ _HOLDS_VALUES = (
 
 
 def other_function(node: Any, code: Function) -> Edits:
-    """Exchange the last name of what is called."""
     new = OPPOSITES.get(code.called(node))
     if new and isinstance(node.func, cst.Attribute):
         yield Edit(node.func.attr, cst.Name(new))
@@ -236,7 +226,6 @@ def dropped_call(node: Any, code: Function) -> Edits:
 
 
 def _without_call(call: cst.Call, code: Function) -> list[cst.BaseExpression]:
-    """Return what each mistake leaves of a call."""
     name, values = code.called(call), _positional(call)
     is_method = isinstance(call.func, cst.Attribute) and not code.is_module(call.func.value)
     if name in WORDS["bounds"] and len(call.args) == 2 and not is_method:
@@ -281,7 +270,6 @@ def detached(node: Any, code: Function) -> Edits:
 
 
 def dimension(node: Any, code: Function) -> Edits:
-    """Put dimension 0 for any other, 1 for 0."""
     if not isinstance(node, cst.Call):
         return
     values = [argument.value for argument in node.args if _keyword(argument) in WORDS["dimension_keywords"]]
@@ -336,7 +324,6 @@ def ignored_parameter(node: Any, code: Function) -> Edits:
 
 
 def off_by_one(node: Any, code: Function) -> Edits:
-    """Move one bound of a slice, or an index."""
     match node:
         case cst.Slice():
             bounds = {"lower": _integer(node.lower), "upper": _integer(node.upper)}
@@ -381,7 +368,6 @@ def dropped_statement(node: Any, code: Function) -> Edits:
 
 
 def _integer(node: Any) -> int | None:
-    """Return the value of an integer as it is written, sign included; None for anything else."""
     match node:
         case cst.UnaryOperation(operator=cst.Minus(), expression=cst.Integer() as positive):
             return -positive.evaluated_value

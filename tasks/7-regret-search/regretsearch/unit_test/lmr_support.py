@@ -33,7 +33,7 @@ import types
 import warnings
 from contextlib import contextmanager, nullcontext
 from types import CodeType
-from typing import Any, Callable, Dict, FrozenSet, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple, cast
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple, cast
 
 
 # probe/document.py
@@ -43,18 +43,12 @@ NODE, NODES, PAIRS, STATE = "node", "nodes", "pairs", "state"
 """Kinds of fields with nodes in them: one, a list, a list of pairs, one for each attribute."""
 TEXT, FLAG, INTS, NAMES, DATA = "text", "flag", "ints", "names", "data"
 """Kinds of the others."""
-
-
 _ARRAY = {"dtype": TEXT, "shape": INTS, "data": DATA, "file": TEXT}
 FIELDS: Dict[str, Dict[str, str]] = {
     "ref": {},
-    "list": {"v": NODES},
-    "tuple": {"v": NODES},
-    "set": {"v": NODES},
-    "frozenset": {"v": NODES},
+    **{tag: {"v": NODES} for tag in ("list", "tuple", "set", "frozenset")},
     "dict": {"v": PAIRS},
-    "bytes": {"v": TEXT},
-    "bytearray": {"v": TEXT},
+    **{tag: {"v": TEXT} for tag in ("bytes", "bytearray", "name", "fixture")},
     "complex": {"v": DATA},
     "tensor": {**_ARRAY, "requires_grad": FLAG, "leaf": FLAG, "cls": TEXT, "grad": NODE, "attrs": STATE},
     "array": {**_ARRAY, "cls": TEXT},
@@ -63,12 +57,10 @@ FIELDS: Dict[str, Dict[str, str]] = {
     "structured": {"layout": DATA, "shape": INTS, "v": STATE, "cls": TEXT},
     "sparse": {"layout": TEXT, "shape": INTS, "places": NODE, "numbers": NODE, "coalesced": FLAG},
     "table": {"columns": NODE, "index": NODE, "v": NODES},
-    "name": {"v": TEXT},
     "namedtuple": {"cls": TEXT, "v": STATE},
     "object": {"cls": TEXT, "base": NODE, "state": STATE, "lazy": NAMES},
     "call": {"call": NODE, "args": NODES, "state": NODE, "items": NODES, "pairs": PAIRS},
     "make": {"kind": TEXT, "args": NODES},
-    "fixture": {"v": TEXT},
     "omitted": {},
 }
 """Tag → its fields and their kinds, in the order in which their nodes are walked."""
@@ -82,11 +74,7 @@ NPY_TYPES = {
 
 
 class BadDocument(Exception):
-    """A damaged recording, or none at all: the only error that reading one raises.
-
-    Args:
-        part: the part that cannot be rebuilt, as in ``self.tokenizer``; "" for the whole.
-    """
+    """A damaged recording. ``part``: what cannot be rebuilt, as in ``self.tokenizer``; "" for the whole."""
 
     def __init__(self, message: str, part: str = "") -> None:
         self.part = part
@@ -94,11 +82,11 @@ class BadDocument(Exception):
 
 
 class Refused(Exception):
-    """A value that cannot be written."""
+    """A value that cannot be recorded."""
 
 
 class Buffer(NamedTuple):
-    """Numbers of one type, little-endian and in C order. ``descr``: their type as ``.npy`` files have it."""
+    """Numbers in C order. ``descr``: their type in ``.npy`` files."""
 
     descr: str
     shape: Tuple[int, ...]
@@ -106,19 +94,18 @@ class Buffer(NamedTuple):
 
 
 class Document:
-    """A value as a JSON tree and buffers (by name), with a list of the parts that were left out."""
+    """A value as a JSON tree and buffers by name, and the parts that were left out."""
 
     def __init__(self, tree: Any, buffers: Dict[str, Buffer], omitted: Tuple[Any, ...] = ()) -> None:
         self.tree, self.buffers, self.omitted = tree, buffers, omitted
 
 
 def is_complex(dtype: str) -> bool:
-    """Tell whether numbers of a type are written as pairs: real and imaginary part."""
     return dtype.startswith("complex")
 
 
 def tagged(node: Any) -> Any:
-    """Return the tagged node that a list or plain object abbreviates; any other node as it is."""
+    """Return the tagged form of a node that JSON abbreviates: a list or an object with text keys."""
     if isinstance(node, list):
         return {"$": "list", "v": node}
     if isinstance(node, dict) and "$" not in node:
@@ -127,20 +114,19 @@ def tagged(node: Any) -> Any:
 
 
 def join(path: str, step: str) -> str:
-    """Return a path one step longer; below the root ``""``, ``['loss']`` is written ``loss``."""
+    """Extend a path by a step; at the root, ``['loss']`` becomes ``loss``."""
     if path:
         return path + step
     return step[2:-2] if step.startswith(("['", '["')) else step.lstrip(".")
 
 
 def key_text(key: Any, index: int) -> str:
-    """Return the step to a dictionary's item: ``['loss']``, ``[3]``, or its place."""
     plain = key is None or isinstance(key, (bool, int, float, str))
     return "[%r]" % (key,) if plain else "[<item %d>]" % index
 
 
 def parts(node: Any) -> Iterator[Tuple[str, Any]]:
-    """Yield a node's sub-nodes as (step of the path, sub-node), keys of pairs included."""
+    """Yield a node's children as (step, child), including the keys of pairs."""
     node = tagged(node)
     for name, kind in FIELDS[node["$"]].items() if isinstance(node, dict) else ():
         if name in node:
@@ -148,7 +134,6 @@ def parts(node: Any) -> Iterator[Tuple[str, Any]]:
 
 
 def steps(name: str, kind: str, value: Any) -> Iterator[Tuple[str, Any]]:
-    """Yield the nodes in a field, each with the step of the path that leads there."""
     if kind == NODE:
         yield "" if name == "base" else "." + name, value
     elif kind == NODES:
@@ -163,7 +148,7 @@ def steps(name: str, kind: str, value: Any) -> Iterator[Tuple[str, Any]]:
 
 
 def walk(tree: Any) -> Iterator[Tuple[str, Any]]:
-    """Yield every node once, as (path, node), in recording order; references are not followed."""
+    """Yield (path, node) of every node in recording order, without following references."""
     stack: List[Tuple[str, Any]] = [("", tree)]
     while stack:
         path, node = stack.pop()
@@ -174,13 +159,12 @@ def walk(tree: Any) -> Iterator[Tuple[str, Any]]:
 
 
 def by_id(tree: Any) -> Dict[int, Any]:
-    """Return the nodes that references name, by their ids."""
     nodes = (node for _, node in walk(tree) if isinstance(node, dict) and node.get("$", "ref") != "ref")
     return {node["id"]: node for node in nodes if "id" in node}
 
 
 def read(folder: str, stem: str) -> Document:
-    """Read a document of our own; one that strangers may have written, :func:`.checking.load` reads."""
+    """Read a trusted document; :func:`.checking.load` reads untrusted ones."""
     base = os.path.join(str(folder), stem)
     with open(base + ".json", encoding="utf-8") as text:
         header = json.load(text)
@@ -198,7 +182,7 @@ def read(folder: str, stem: str) -> Document:
 
 
 def read_npy(data: bytes) -> Buffer:
-    """Read a ``.npy`` file of version 1.0. By hand: reading one must not run anything, nor import numpy."""
+    """Parse ``.npy`` 1.0 by hand: it must not import numpy, which the recorded code may not use."""
     if data[:8] != b"\x93NUMPY\x01\x00":
         raise BadDocument("not a .npy file")
     (size,) = struct.unpack("<H", data[8:10])
@@ -212,41 +196,33 @@ def read_npy(data: bytes) -> Buffer:
 
 MAIN = "__main__"
 MAIN_STAND_IN = "__lmr_main__"
-"""The module that stands in for ``__main__`` when a script's function is replayed."""
-
+"""Module name of a script whose function is replayed."""
 HELPERS = "unit_test"
-"""The package that the annotator's files are imported from, wherever they lie."""
-
+"""Package name of the annotator's files."""
 HEAP_TYPE = 1 << 9
 CONTENT = (dict, list, set, frozenset, tuple, str, int, float, complex, bytes, bytearray)
 _TRANSPARENT = (object, *CONTENT, collections.OrderedDict, collections.defaultdict, types.SimpleNamespace)
 _HOMES = (
     "builtins", "torch", "torch.nn.functional", "torch.special", "torch.linalg", "numpy", "math", "typing",
 )  # fmt: skip
-"""Modules that have functions and singletons which do not know where they are from."""
-
+"""Modules with functions and singletons that have no ``__module__``."""
 _MARKS = {"torch": "Tensor", "numpy": "ndarray", "pandas": "DataFrame"}
 
 aliases: Dict[str, str] = {MAIN_STAND_IN: MAIN}
-"""Name a module runs under → name it is recorded by."""
+"""Name that a module runs under → name that it is recorded by."""
 is_lasting: Callable[[str], bool] = lambda home: True  # noqa: E731 (another takes its place)
-"""Tells whether a module can be imported again where a call is replayed; a recorder sets it (:mod:`.lasting`)."""
+"""Tells whether a replay can import a module again; a recorder replaces it (:mod:`.lasting`)."""
 
 
 def library(name: str) -> Any:
-    """Return torch, numpy or pandas where this process has loaded it, else None.
-
-    A module of that name may be half loaded, or a folder of the repository.
-    """
+    """Return torch, numpy or pandas if it is loaded: completely, and not a folder of the repository."""
     module = sys.modules.get(name)
     return module if hasattr(module, _MARKS[name]) else None
 
 
 def load_file(name: str, path: str) -> Any:
-    """Import a file by its path, so that its classes can be found by name. Raises whatever importing it raises."""
     spec: Any = importlib.util.spec_from_file_location(name, str(path))
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except BaseException:
@@ -256,8 +232,8 @@ def load_file(name: str, path: str) -> Any:
 
 
 def load_helper(path: str) -> Any:
-    """Import one of the annotator's files as ``unit_test.fixtures``. Raises whatever importing it raises."""
-    path = os.path.realpath(str(path))
+    """Import one of the annotator's files as ``unit_test.fixtures``."""
+    path = os.path.realpath(path)
     folder, file = os.path.split(path)
     stem = os.path.splitext(file)[0]
     name = "%s.%s" % (HELPERS, stem)
@@ -274,19 +250,15 @@ def load_helper(path: str) -> Any:
 
 
 def resolve(name: str) -> Any:
-    """Return the object named ``module:qualname``; imports the module: only ever inside the environment.
-
-    Raises LookupError.
-    """
+    """Import the object ``module:qualname``; only inside the environment. Raises LookupError."""
     module_name, _, qualname = name.partition(":")
     if module_name == MAIN and MAIN_STAND_IN in sys.modules:
         module_name = MAIN_STAND_IN
     try:
         value: Any = importlib.import_module(module_name)
     except Exception as error:
-        problem = "cannot import %s: %s: %s" % (module_name, type(error).__name__, error)
-        raise LookupError(problem) from error
-    for part in qualname.split(".") if qualname else ():
+        raise LookupError("cannot import %s: %s: %s" % (module_name, type(error).__name__, error)) from error
+    for part in filter(None, qualname.split(".")):
         value = getattr(value, part, None)
     if value is None:
         raise LookupError("there is no %s" % name)
@@ -294,12 +266,11 @@ def resolve(name: str) -> Any:
 
 
 def recorded_module(name: str) -> str:
-    """Return the name by which a module is recorded."""
     return aliases.get(name, name)
 
 
 def name_of(value: Any, called: Optional[str] = None) -> Optional[str]:
-    """Return ``module:qualname`` of a class, function or singleton if that leads to the very same object."""
+    """Return ``module:qualname`` of a class, function or singleton if it leads back to the same object."""
     qualname = called or getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
     if not isinstance(qualname, str) or "<" in qualname:
         return None
@@ -316,20 +287,17 @@ def name_of(value: Any, called: Optional[str] = None) -> Optional[str]:
 
 
 def _name_in_a_class(cls: type) -> Optional[str]:
-    """Return the name of a class that a call made in another one, as ``namedtuple("Match", …)``, which says Match."""
-    module = sys.modules.get(cls.__module__)
-    if module is None or not is_lasting(cls.__module__):
-        return None
-    for name, outer in list(vars(module).items()):
-        if isinstance(outer, type) and outer.__module__ == cls.__module__:
-            for inner, value in list(vars(outer).items()):
-                if value is cls:
-                    return "%s:%s.%s" % (recorded_module(cls.__module__), name, inner)
+    """Return the name of a class attribute like ``Match = namedtuple("Match", …)``: its qualname lacks the owner."""
+    home = cls.__module__
+    classes = vars(sys.modules[home]) if home in sys.modules and is_lasting(home) else {}
+    for name, outer in list(classes.items()):
+        inner = list(vars(outer).items()) if isinstance(outer, type) and outer.__module__ == home else ()
+        for attribute in (attribute for attribute, value in inner if value is cls):
+            return "%s:%s.%s" % (recorded_module(home), name, attribute)
     return None
 
 
 def _look_up(home: str, qualname: str) -> Any:
-    """Return the object of a name in a module that is loaded, else None."""
     value: Any = sys.modules.get(home)
     for part in qualname.split("."):
         # getattr would make a lazy module import things that the recorded command never needed.
@@ -339,10 +307,7 @@ def _look_up(home: str, qualname: str) -> Any:
 
 
 def is_plain(cls: type) -> bool:
-    """Tell whether an object of this class is its ``__dict__``, slots and container content, and no more.
-
-    Others have state that only their own C code sees: those are stored by what ``__reduce_ex__`` says.
-    """
+    """Tell whether ``__dict__``, slots and container content are all the state of an object; else C code has more."""
     for base in cls.__mro__:
         if base in _TRANSPARENT:
             continue
@@ -356,36 +321,32 @@ def is_plain(cls: type) -> bool:
 
 
 def own(cls: type, name: str) -> bool:
-    """Tell whether a class, or one that it derives from, defines a method of pickle's by itself.
-
-    An optimizer of PyTorch says what belongs into a checkpoint, which is less than it is.
-    """
-    return any(
-        name in vars(base)
-        for base in cls.__mro__
-        if base not in _TRANSPARENT
-        and (base.__module__, base.__name__) != ("torch.optim.optimizer", "Optimizer")
-    )
+    """Tell whether a class defines or inherits its own version of one of pickle's methods."""
+    # An optimizer's state for checkpoints lacks some of its attributes.
+    bases = [base for base in cls.__mro__ if base not in _TRANSPARENT]
+    optimizer = ("torch.optim.optimizer", "Optimizer")
+    return any(name in vars(base) for base in bases if (base.__module__, base.__name__) != optimizer)
 
 
 def own_state(value: Any) -> Optional[Dict[str, Any]]:
-    """Return an object's attributes, those that its ``__getstate__`` names where it has one of its own.
-
-    None where that returns something else than attributes. Raises whatever it raises.
-    """
+    """Return the attributes of an object, or of its own ``__getstate__``; None where that returns anything else."""
     if not own(type(value), "__getstate__"):
         return dict(state_of(value))
-    state = value.__getstate__()
+    attributes = state_parts(value.__getstate__())
+    return attributes if all(isinstance(name, str) for name in attributes or ()) else None
+
+
+def state_parts(state: Any) -> Optional[Dict[str, Any]]:
+    """Return the attributes in what ``__getstate__`` returns: ``__dict__``, or a pair of it and the slots."""
     both = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
     if not all(part is None or isinstance(part, dict) for part in both):
         return None
-    attributes = dict(both[0] or {}, **(both[1] or {}))
-    return attributes if all(isinstance(name, str) for name in attributes) else None
+    return {**(both[0] or {}), **(both[1] or {})}
 
 
 @functools.lru_cache(maxsize=None)
 def lazy_names(cls: type) -> Tuple[str, ...]:
-    """Return the names of what a class computes when it is first asked for, and keeps under the same name."""
+    """Return the names of cached properties: computed on first access, kept under the same name."""
     names: Dict[str, bool] = {}
     for base in cls.__mro__:
         for name, member in vars(base).items():
@@ -399,12 +360,11 @@ _BINDING = (types.FunctionType, classmethod, staticmethod, functools.partialmeth
 
 
 def content_type(cls: type) -> Optional[type]:
-    """Return the built-in container or scalar that a class derives from, if any."""
+    """Return the built-in container or scalar that a class derives from."""
     return next((base for base in cls.__mro__ if base in CONTENT), None)
 
 
 def state_of(value: Any) -> Iterator[Tuple[str, Any]]:
-    """Yield an object's attributes as (name, value): its ``__dict__``, then its slots."""
     try:
         attributes = object.__getattribute__(value, "__dict__")
     except AttributeError:
@@ -427,7 +387,7 @@ def _slots(cls: type) -> List[Tuple[str, Any]]:
 
 
 def set_state(value: Any, state: Dict[str, Any]) -> None:
-    """Put attributes back, past any ``__setattr__`` of the class."""
+    """Restore attributes, bypassing ``__setattr__``."""
     slots = {name for name, _ in _slots(type(value))}
     for name, attribute in state.items():
         if name in slots:
@@ -437,7 +397,7 @@ def set_state(value: Any, state: Dict[str, Any]) -> None:
 
 
 def new_object(cls: type, content: Any) -> Any:
-    """Make an object of ``cls`` without its ``__init__``; ``content`` for a class derived from a built-in one."""
+    """Create an object without ``__init__``; ``content``: that of an immutable built-in base."""
     base: Any = content_type(cls)
     if base in (str, int, float, complex, bytes, tuple, frozenset):
         return base.__new__(cls, content)
@@ -449,55 +409,49 @@ def new_object(cls: type, content: Any) -> Any:
 
 
 def fill_object(value: Any, content: Any) -> None:
-    """Put the items of a container-derived object back, past any override of its class."""
+    """Restore the items of a subclass of a container, bypassing its overrides."""
     if isinstance(value, dict):
         home: Any = collections.OrderedDict if isinstance(value, collections.OrderedDict) else dict
         for key, part in content.items():
             home.__setitem__(value, key, part)
-    elif isinstance(value, list):
-        list.extend(value, content)
-    elif isinstance(value, set):
-        set.update(value, content)
-    elif isinstance(value, bytearray):
-        bytearray.extend(value, content)
+    fills: Any = ((list, list.extend), (set, set.update), (bytearray, bytearray.extend))
+    for base, fill in fills:
+        if isinstance(value, base):
+            fill(value, content)
 
 
 # probe/calling.py
 
 CLOSURE, GLOBAL, MODE, RANDOM = "@closure ", "@global ", "@mode", "@random"
 GRADIENTS, ITEMS = "@gradients", "@items"
-"""Parts of the inputs beside the arguments; the first two begin the name of a free variable, of a global."""
+"""Inputs beside the arguments; the first two are prefixes of the names of free variables and globals."""
 VALUE, RAISED, EXHAUSTED, RETURNED = "value", "@raised", "@exhausted", "@returned"
 """Parts of the outcome; a generator's value is the list of its items."""
 GRAD = "@grad "
-"""Begins the name of an argument of which the call changed nothing but ``.grad`` of tensors."""
+"""Prefix of an argument of which only the ``.grad`` of tensors changed."""
 ITEM_LIMIT = 1000
 """Most items of a generator that are kept."""
 DEEPEST = 8
-"""Nesting of containers below which no tensor is looked for."""
+"""Nesting of containers in which tensors are searched."""
 
 
 def with_prefix(inputs: Dict[str, Any], prefix: str) -> Dict[str, Any]:
-    """Return the inputs whose names begin with a prefix, by their names without it."""
     return {name[len(prefix) :]: value for name, value in inputs.items() if name.startswith(prefix)}
 
 
 def unbind(function: Callable[..., Any], inputs: Dict[str, Any]) -> Tuple[Tuple[Any, ...], Dict[str, Any]]:
-    """Return arguments for a call. Raises TypeError when the function has no such parameters."""
+    """Return ``args`` and ``kwargs`` of a call. Raises TypeError where the function lacks a parameter."""
     signature = inspect.signature(function)
-    arguments = {name: value for name, value in inputs.items() if name[:1] != "@"}
-    unknown = [name for name in arguments if name not in signature.parameters]
+    unknown = [name for name in inputs if name[:1] != "@" and name not in signature.parameters]
     if unknown:
         raise TypeError("the function has no parameter %s" % ", ".join(unknown))
     bound = signature.bind_partial()
-    for name in signature.parameters:
-        if name in arguments:
-            bound.arguments[name] = arguments[name]
+    bound.arguments.update((name, inputs[name]) for name in signature.parameters if name in inputs)
     return bound.args, bound.kwargs
 
 
 def closure(function: Any) -> Dict[str, Any]:
-    """Return free variables of a function as ``{"@closure x": value}``, without itself and those not bound yet."""
+    """Return ``{"@closure x": value}`` of a function's bound free variables, without the function itself."""
     function = inspect.unwrap(function)
     variables = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
@@ -510,11 +464,11 @@ def closure(function: Any) -> Dict[str, Any]:
 
 
 def call(function: Any, args: Any, kwargs: Any, most: int, keep: Callable[[Any], Any]) -> Dict[str, Any]:
-    """Call a function of any kind to its end, and return what it returned or yielded. Raises what it raises.
+    """Call a function, coroutine or generator to its end and return the parts of its outcome.
 
     Args:
-        most: items taken of a generator at most.
-        keep: copies an item before the generator goes on.
+        most: limit of a generator's items.
+        keep: copies an item before the generator resumes.
     """
     value = function(*args, **kwargs)
     if inspect.iscoroutine(value):
@@ -532,7 +486,7 @@ def call(function: Any, args: Any, kwargs: Any, most: int, keep: Callable[[Any],
 
 @contextmanager
 def _group_of_one(torch: Any) -> Iterator[None]:
-    """Be a process group of one, for code that gathers or reduces; it needs no network."""
+    """Join a process group of one, without a network, for code that gathers or reduces."""
     distributed = torch.distributed
     distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
     try:
@@ -543,7 +497,7 @@ def _group_of_one(torch: Any) -> Iterator[None]:
 
 @contextmanager
 def applied(modes: Optional[Dict[str, Any]]) -> Iterator[None]:
-    """Run in the modes that :func:`mode` saw."""
+    """Run in the recorded modes of PyTorch."""
     if not modes:
         yield
         return
@@ -565,7 +519,7 @@ def applied(modes: Optional[Dict[str, Any]]) -> Iterator[None]:
 
 
 def restore_random(states: Dict[str, Any]) -> None:
-    """Put states back, and seed the generators that have none."""
+    """Restore the states of random generators, and seed those without one."""
     random.seed(0)
     if "python" in states:
         random.setstate(states["python"])
@@ -574,32 +528,29 @@ def restore_random(states: Dict[str, Any]) -> None:
 
         numpy.random.seed(0)
         if "numpy" in states:
-            kind, keys, position, has_gauss, gauss = states["numpy"]
-            array = numpy.frombuffer(keys, dtype=numpy.uint32)
-            numpy.random.set_state((kind, array, position, has_gauss, gauss))
+            kind, keys, *rest = states["numpy"]
+            numpy.random.set_state((kind, numpy.frombuffer(keys, dtype=numpy.uint32), *rest))
     if "torch" in states:
         import torch as loaded
 
         loaded.set_rng_state(loaded.tensor(list(states["torch"]), dtype=loaded.uint8))
     elif "torch" in sys.modules:
-        # torch.manual_seed would queue seeds for every device, with a stack trace each: slow, and not needed.
+        # torch.manual_seed would slowly queue seeds for every device, with a stack trace each.
         torch = sys.modules["torch"]
         getattr(torch, "default_generator", torch).manual_seed(0)
 
 
 def type_name(error: BaseException) -> str:
-    """Return the class of an exception: ``ValueError``, or ``module.Class`` for one that is not built in."""
     cls = type(error)
     return cls.__qualname__ if cls.__module__ == "builtins" else "%s.%s" % (cls.__module__, cls.__qualname__)
 
 
 def gradients(inputs: Dict[str, Any], value: Any) -> Dict[str, Any]:
-    """Return path of each input that requires a gradient and that the result depends on → its gradient.
+    """Return path of an input → its gradient, of the inputs that require one and that the result depends on.
 
-    The gradient is that of a weighted sum of all floating tensors in ``value``, with fixed weights that are not all
-    alike: the plain sum of a softmax does not depend on anything. It stops at the inputs, also where one was computed
-    from another before the call. ``.grad`` of no tensor is touched, and the graph is kept for whoever made the call.
-    Raises what autograd raises.
+    The gradient is that of a sum of all floating tensors in ``value``, with fixed and different weights: the plain sum
+    of a softmax is constant. It stops at the inputs, even where one was computed from another before the call. No
+    ``.grad`` changes, and the caller keeps the graph.
     """
     torch = library("torch")
     if torch is None:
@@ -627,18 +578,15 @@ def gradients(inputs: Dict[str, Any], value: Any) -> Dict[str, Any]:
         finally:
             for handle in hooks:
                 handle.remove()
-    for (path, _), gradient in zip(wanted, returned):
-        # Before PyTorch 2.0 hooks of leaves are not run: what is returned is their gradient, and not our zeros.
-        if path not in by_path and gradient is not None:
-            by_path[path] = gradient
-    return {path: by_path[path] for path, _ in wanted if path in by_path}
+    # Before PyTorch 2.0 hooks of leaves do not run: then the gradient is what is returned.
+    both = [(path, by_path.get(path, gradient)) for (path, _), gradient in zip(wanted, returned)]
+    return {path: gradient for path, gradient in both if gradient is not None}
 
 
 def _reached(total: Any, inputs: List[Tuple[str, Any]]) -> List[Tuple[str, Any]]:
     """Return the inputs from which the call computed its result.
 
-    Where an input was computed from a parameter before the call, the graph goes on from it to the parameter. A replayed
-    call gets that input as data, and knows nothing of the parameter.
+    A replayed call gets its inputs as data: the search stops at them, before the parameters that they came from.
     """
     computed = {(tensor.grad_fn, tensor.output_nr) for _, tensor in inputs if not tensor.is_leaf}
     waiting, edges = [(total.grad_fn, 0)], set()
@@ -648,21 +596,20 @@ def _reached(total: Any, inputs: List[Tuple[str, Any]]) -> List[Tuple[str, Any]]
             edges.add(edge)
             waiting.extend(() if edge in computed else edge[0].next_functions)
     leaves = {id(getattr(function, "variable", None)) for function, _ in edges}
-
-    def is_reached(tensor: Any) -> bool:
-        return id(tensor) in leaves if tensor.is_leaf else (tensor.grad_fn, tensor.output_nr) in edges
-
-    return [(path, tensor) for path, tensor in inputs if is_reached(tensor)]
+    return [
+        (path, tensor)
+        for path, tensor in inputs
+        if (id(tensor) in leaves if tensor.is_leaf else (tensor.grad_fn, tensor.output_nr) in edges)
+    ]
 
 
 def _weights(torch: Any, tensor: Any) -> Any:
-    """Return numbers between -1 and 1, one for each element, the same ones each time."""
     positions = torch.arange(tensor.numel(), dtype=torch.float64)
     return torch.cos(1.7 * positions + 0.3).reshape(tensor.shape).to(tensor)
 
 
 def _tensors(torch: Any, values: Dict[str, Any]) -> Iterator[Tuple[str, Any]]:
-    """Yield the real tensors in containers, objects and modules that require a gradient, each under its first path."""
+    """Yield (first path, tensor) of the tensors in containers, objects and modules that require a gradient."""
     visited: Set[int] = set()
     waiting = [(path, value, 0) for path, value in reversed(list(values.items()))]
     while waiting:
@@ -696,12 +643,12 @@ FLOATS = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128"
 
 
 def is_floating(dtype: str) -> bool:
-    """Tell whether numbers of a type may have a tolerance: also those of another byte order, or longer."""
+    """Tell whether numbers of a type, in any byte order, may have a tolerance."""
     return dtype in FLOATS or dtype[:2] in ("<f", ">f", "<c", ">c")
 
 
 def native(dtype: str) -> str:
-    """Return the name of an element type, whatever the order of its bytes."""
+    """Return the name of an element type without its byte order."""
     return _NATIVE.get(dtype[1:], dtype[1:]) if dtype[:1] == ">" else dtype
 
 
@@ -712,18 +659,16 @@ _NATIVE.update(
 
 
 class Spread(NamedTuple):
-    """The distance between repeated runs at a leaf."""
+    """The largest differences between the numbers of two leaves."""
 
     max_abs: float = 0.0
     max_rel: float = 0.0
 
 
 def dtype_of(node: Any) -> str:
-    """Return the element type of a numeric leaf; "" for no leaf."""
-    if isinstance(node, float):
-        return "float64"
+    """Return the element type of a numeric leaf; "" for other nodes."""
     if not isinstance(node, dict):
-        return ""
+        return "float64" if isinstance(node, float) else ""
     return "complex128" if node.get("$") == "complex" else str(node.get("dtype", ""))
 
 
@@ -739,7 +684,7 @@ def numbers(document: Document, node: Any) -> Any:
         kind = node["dtype"]
         if "data" in node:
             dtype = "float32" if kind == "bfloat16" else "float64" if is_complex(kind) else kind
-            with numpy.errstate(over="ignore"):  # a hostile document: its number becomes infinite
+            with numpy.errstate(over="ignore"):  # a hostile number becomes infinite
                 value = numpy.array(node["data"], dtype)
                 value = value.view("complex128").astype(kind) if is_complex(kind) else value
                 return value.reshape(node["shape"])
@@ -752,33 +697,30 @@ def numbers(document: Document, node: Any) -> Any:
 
 
 _BEYOND = Spread(math.inf, math.inf)
-"""The distance of what no tolerance would make equal, as of NaN or an infinity."""
+"""The difference that no tolerance allows, as of NaN or an infinity."""
 
 
 def scalar_mismatch(e: Any, a: Any, rtol: float, atol: float) -> Optional[Tuple[str, Spread]]:
-    """Compare two floats or complex numbers, as :func:`array_mismatch` does arrays."""
-    distance = _BEYOND
+    """Compare two floats or complex numbers as :func:`array_mismatch` compares arrays."""
     if e == a or (e != e and a != a):
         return None
+    distance, error = _BEYOND, abs(a - e)
     if cmath.isfinite(e) and cmath.isfinite(a):
-        if abs(a - e) <= atol + rtol * abs(e):
+        if error <= atol + rtol * abs(e):
             return None
-        distance = Spread(abs(a - e), abs(a - e) / abs(e) if e else math.inf)
+        distance = Spread(error, error / abs(e) if e else math.inf)
     return "expected %r, got %r" % (e, a), distance
 
 
 def array_mismatch(e: Any, a: Any, floating: bool, rtol: float, atol: float) -> Optional[Tuple[str, Spread]]:
-    """Compare arrays; returns None when they agree, else a text and the largest distance.
-
-    NaN agrees with NaN only, and an infinity with the same infinity only.
-    """
+    """Return None where arrays agree, NaN with NaN only, else a message and the largest difference."""
     import numpy
 
     if not floating:
-        wrong = (e != a) & ((e == e) | (a == a))  # no time is not itself either
+        wrong = (e != a) & ((e == e) | (a == a))  # NaT != NaT
         return (_first(e, a, wrong), _BEYOND) if wrong.any() else None
     with numpy.errstate(all="ignore"):
-        # In double precision, so that no type's own rounding decides, here or in a test that is shipped.
+        # In double precision: the rounding of the type itself must not decide.
         e, a = (side.astype("c16" if side.dtype.kind == "c" else "f8") for side in (e, a))
         same = (e == a) | (numpy.isnan(e) & numpy.isnan(a))
         finite = numpy.isfinite(e) & numpy.isfinite(a)
@@ -795,26 +737,24 @@ def array_mismatch(e: Any, a: Any, floating: bool, rtol: float, atol: float) -> 
 
 
 def aligned(e_places: Any, e_numbers: Any, a_places: Any, a_numbers: Any) -> Tuple[Any, Any]:
-    """Return the numbers of two sparse matrices at the places where one of them has some. Raises BadDocument."""
+    """Return the numbers of two sparse matrices at the union of their places. Raises BadDocument."""
     import numpy
 
     for places, values in ((e_places, e_numbers), (a_places, a_numbers)):
         if places.ndim != 2 or values.ndim < 1 or places.shape[1] != values.shape[0]:
-            raise BadDocument("a sparse matrix whose places are not its numbers'")
+            raise BadDocument("a sparse matrix with other places than numbers")
     if e_places.shape[0] != a_places.shape[0] or e_numbers.shape[1:] != a_numbers.shape[1:]:
         raise BadDocument("a sparse matrix of another form")
     both = numpy.concatenate([e_places, a_places], axis=1)
     unique, inverse = numpy.unique(both, axis=1, return_inverse=True)
-    inverse, count, results = inverse.reshape(-1), e_places.shape[1], []
-    for values, into in ((e_numbers, inverse[:count]), (a_numbers, inverse[count:])):
-        total = numpy.zeros((unique.shape[1], *values.shape[1:]), values.dtype)
-        numpy.add.at(total, into, values)
-        results.append(total)
+    count, results = e_places.shape[1], []
+    for values, into in ((e_numbers, inverse.reshape(-1)[:count]), (a_numbers, inverse.reshape(-1)[count:])):
+        results.append(numpy.zeros((unique.shape[1], *values.shape[1:]), values.dtype))
+        numpy.add.at(results[-1], into, values)
     return results[0], results[1]
 
 
 def _first(e: Any, a: Any, wrong: Any) -> str:
-    """Say how many elements differ, and show the first with its place."""
     import numpy
 
     if not wrong.shape:
@@ -827,16 +767,15 @@ def _first(e: Any, a: Any, wrong: Any) -> str:
 # probe/closures.py
 
 HIT = "__lmr_hit__"
-"""Name of the function that notes a block of the target, called with the block's number."""
-
+"""Name of the function with which an instrumented target reports an executed block."""
 is_of_repository: Callable[[str], bool] = lambda home: True  # noqa: E731 (another takes its place)
-"""Tells whether a module lies in the repository; a recorder sets it (:mod:`.lasting`)."""
+"""Tells whether a module lies in the repository; a recorder replaces it (:mod:`.lasting`)."""
 
 
 def place_of(function: types.FunctionType) -> Optional[str]:
-    """Return ``module:Layer.__init__.<lambda>(x)[scale]#0``, or None where a module does not lead there.
+    """Return ``module:Layer.__init__.<lambda>(x)[scale]#0``, or None for a function of no module's code.
 
-    In brackets: its parameters, and the names that it uses. At the end: its number among those of which all this holds.
+    In brackets: its parameters and the names that it uses; at the end its number among functions alike.
     """
     home = str(function.__globals__.get("__name__"))
     for place, codes in _places(home).items() if home in sys.modules and is_of_repository(home) else ():
@@ -846,7 +785,7 @@ def place_of(function: types.FunctionType) -> Optional[str]:
 
 
 def closure_of(function: types.FunctionType) -> List[Any]:
-    """Return what a function has beside its code: defaults, and the values of its free variables. Raises ValueError."""
+    """Return a function's defaults and the values of its free variables. Raises ValueError where it calls itself."""
     values = [cell.cell_contents for cell in function.__closure__ or ()]
     if any(value is function for value in values):
         raise ValueError("it calls itself")
@@ -854,32 +793,30 @@ def closure_of(function: types.FunctionType) -> List[Any]:
 
 
 def function_at(place: str, defaults: Any, keyword_defaults: Any, *values: Any) -> types.FunctionType:
-    """Return the function of a place, which :func:`place_of` returned. Raises LookupError."""
+    """Return the function at a place of :func:`place_of`. Raises LookupError."""
     home, _, rest = place.partition(":")
     inside, _, number = rest.rpartition("#")
     module = resolve(home + ":")
     codes = _places(module.__name__).get(inside, [])[int(number) :]
     if not codes or len(codes[0].co_freevars) != len(values):
         raise LookupError("there is no function %s" % place)
-    function = types.FunctionType(
-        codes[0], vars(module), codes[0].co_name, defaults, tuple(map(_cell, values))
-    )
+    cells = tuple(map(_cell, values))
+    function = types.FunctionType(codes[0], vars(module), codes[0].co_name, defaults, cells)
     function.__kwdefaults__ = keyword_defaults
     return function
 
 
-def _cell(value: Any) -> Any:
-    """Return a cell, for which Python 3.7 has no constructor."""
+def _cell(value: Any) -> Any:  # Python 3.7 has no constructor for it
     return (lambda: value).__closure__[0]  # type: ignore[index]
 
 
 @functools.lru_cache(maxsize=None)
 def _places(home: str) -> Dict[str, List[types.CodeType]]:
-    """Return the functions in a module's code, but for those in the target: no other version has them."""
+    """Return the functions in a module's code, without those in the target, which other versions lack."""
     module = sys.modules[home]
     try:
         whole = module.__loader__.get_code(home)  # type: ignore[union-attr]
-    except Exception:  # a module that is not from a file
+    except Exception:  # not from a file
         return {}
     found: Dict[str, List[types.CodeType]] = {}
     for names, code in _inside(whole, ()):
@@ -899,7 +836,7 @@ def _inside(code: types.CodeType, names: Tuple[str, ...]) -> Iterator[Tuple[Tupl
 # probe/decoding.py
 
 class OmittedPart:
-    """Takes the place of a part that was not recorded, and says so whenever it is used."""
+    """Stands in for a part that was not recorded; using it raises RuntimeError."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
@@ -911,23 +848,18 @@ class OmittedPart:
 
 
 class Decoder:
-    """Rebuilds one document. ``build``: fixture's name → its object."""
-
-    def __init__(self, document: Document, build: Optional[Callable[[str], Any]] = None) -> None:
+    def __init__(self, document: Document, build: Callable[[str], Any]) -> None:
         self.document, self.build = document, build
         self.values: Dict[int, Any] = {}
         self.path = ""
-        """The part that is being rebuilt."""
 
     def below(self, step: str, node: Any) -> Any:
-        """Return the value of a node that lies one step below."""
         above, self.path = self.path, join(self.path, step)
         value = self.node(node)
-        self.path = above  # where it fails, the path stays, for the error
+        self.path = above  # after an exception the path stays, for its message
         return value
 
     def node(self, node: Any) -> Any:
-        """Return the value of a node."""
         if isinstance(node, list):
             return [self.node(part) for part in node]
         if not isinstance(node, dict):
@@ -940,7 +872,7 @@ class Decoder:
         return self._remember(node, simple(self, node) if simple else getattr(self, "_" + node["$"])(node))
 
     def _remember(self, node: Dict[str, Any], value: Any) -> Any:
-        """Note the value of a node for references to it, which may lie inside of the node itself."""
+        """Note a value for references to its node, which may lie inside the node."""
         if "id" in node:
             self.values[node["id"]] = value
         return value
@@ -962,26 +894,15 @@ class Decoder:
         value.update(self.node(node["v"]))
         return value
 
-    def _fixture(self, node: Dict[str, Any]) -> Any:
-        if self.build is None:
-            raise LookupError("it takes unit_test/fixtures.py to build a fixture")
-        return self.build(node["v"])
-
-    def _class(self, node: Dict[str, Any]) -> Any:
-        cls = resolve(node["cls"])
-        if not isinstance(cls, type):
-            raise TypeError("%s is no class" % node["cls"])
-        return cls
-
     def _tensor(self, node: Dict[str, Any]) -> Any:
         import torch
 
         value = torch.from_numpy(numbers(self.document, node).copy()).to(getattr(torch, node["dtype"]))
-        needs = node.get("requires_grad", False)
-        if "cls" in node and issubclass(self._class(node), torch.nn.Parameter):
-            value = torch.Tensor._make_subclass(self._class(node), value, needs)
+        cls, needs = resolve(node["cls"]) if "cls" in node else torch.Tensor, node.get("requires_grad", False)
+        if issubclass(cls, torch.nn.Parameter):
+            value = torch.Tensor._make_subclass(cls, value, needs)
         else:
-            value = value.as_subclass(self._class(node)) if "cls" in node else value
+            value = value if cls is torch.Tensor else value.as_subclass(cls)
             value = value.requires_grad_() if needs else value
         value = self._remember(node, value if node.get("leaf", True) else value.clone())
         if "grad" in node:
@@ -993,8 +914,6 @@ class Decoder:
     def _array(self, node: Dict[str, Any]) -> Any:
         import numpy
 
-        if numpy.dtype(node["dtype"]).hasobject:
-            raise ValueError("an array of objects as raw data")
         value = numbers(self.document, node).copy()
         return value.view(numpy.matrix) if node.get("cls") == "matrix" else value
 
@@ -1038,11 +957,8 @@ class Decoder:
         table.columns = columns
         return table
 
-    def _namedtuple(self, node: Dict[str, Any]) -> Any:
-        return self._class(node)._make([self.node(part) for part in node["v"].values()])
-
     def _object(self, node: Dict[str, Any]) -> Any:
-        cls = self._class(node)
+        cls = resolve(node["cls"])
         if content_type(cls) in (None, dict, list, set, bytearray):
             value = self._remember(node, new_object(cls, None))
             if "base" in node:
@@ -1064,8 +980,7 @@ class Decoder:
         if state is not None and hasattr(value, "__setstate__"):
             value.__setstate__(state)
         elif state is not None:
-            attributes, slots = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
-            set_state(value, dict(attributes or {}, **(slots or {})))
+            set_state(value, state_parts(state) or {})
         for part in node.get("items", ()):
             value.append(self.node(part))
         for key, part in node.get("pairs", ()):
@@ -1074,18 +989,11 @@ class Decoder:
 
 
 def _dtype(numpy: Any, layout: Any) -> Any:
-    """Return the element type that a structured array was recorded with."""
     if isinstance(layout, list):
         return numpy.dtype((_dtype(numpy, layout[0]), tuple(layout[1])))
     if isinstance(layout, dict):
         layout = dict(layout, formats=[_dtype(numpy, part) for part in layout["formats"]])
     return numpy.dtype(layout)
-
-
-def _generator(state: Any) -> Any:
-    result = _library("torch").Generator(device="cpu")
-    result.set_state(state)
-    return result
 
 
 def _library(name: str) -> Any:
@@ -1100,11 +1008,13 @@ _SIMPLE: Dict[str, Callable[[Decoder, Dict[str, Any]], Any]] = {
     "complex": lambda decoder, node: complex(*node["v"]),
     "omitted": lambda decoder, node: OmittedPart(),
     "name": lambda decoder, node: resolve(node["v"]),
+    "fixture": lambda decoder, node: decoder.build(node["v"]),
+    "namedtuple": lambda decoder, node: resolve(node["cls"])._make(map(decoder.node, node["v"].values())),
     "scalar": lambda decoder, node: decoder._array(node)[()],
-    "make": lambda decoder, node: _maker(node["kind"])(*decoder.node(node["args"])),
+    "make": lambda decoder, node: _built(node["kind"], *decoder.node(node["args"])),
 }
 _MAKERS: Dict[str, Callable[..., Any]] = {
-    "generator": _generator,
+    "generator": lambda state: _library("torch").Generator(device="cpu").set_state(state),
     "quantized": lambda *args: _library("torch")._make_per_tensor_quantized_tensor(*args[:3]),
     "factory": lambda made: lambda: copy.deepcopy(made),
     "series": lambda values, index, name: _library("pandas").Series(
@@ -1116,18 +1026,22 @@ _MAKERS: Dict[str, Callable[..., Any]] = {
     "categorical": lambda codes, *more: _library("pandas").Categorical.from_codes(codes, *more),
     "column": lambda values, dtype: _library("pandas").array(values, dtype=dtype),
 }
-"""Kind of a ``make`` → the function that makes it of its arguments."""
+"""Kind of a ``make`` → its constructor."""
 
 
-def _maker(kind: str) -> Callable[..., Any]:
-    return functools.partial(function_at, kind) if ":" in kind else _MAKERS[kind]
+def _built(kind: str, *args: Any) -> Any:
+    return function_at(kind, *args) if ":" in kind else _MAKERS[kind](*args)
 
 
-def decode(document: Document, build: Optional[Callable[[str], Any]] = None) -> Any:
-    """Rebuild the value of a document; imports the classes it names. Raises BadDocument.
+def _no_fixture(name: str) -> Any:
+    raise LookupError("unit_test/fixtures.py is needed to build the fixture %s" % name)
+
+
+def decode(document: Document, build: Callable[[str], Any] = _no_fixture) -> Any:
+    """Rebuild a document's value and import the classes that it names. Raises BadDocument.
 
     Args:
-        build: fixture's name → its object.
+        build: name of a fixture → its object.
     """
     decoder = Decoder(document, build)
     try:
@@ -1147,40 +1061,37 @@ MADE = "it was made while the command ran; leave it out (None), or pass one that
 DENSE = "only dense, COO, CSR and CSC tensors of plain numbers can be stored"
 PLAIN_ARRAYS = "only plain arrays can be stored; pass numpy.asarray(…) or its parts"
 MOST_BITS = 4096
-"""Size of an integer that JSON can hold for every reader."""
-
+"""Size of an integer that every reader of JSON accepts."""
 _REBUILT = (collections.defaultdict, collections.OrderedDict, functools.partial)
-"""Classes that are rebuilt as they ask for; an object of a class derived from them is its attributes and content."""
+"""Classes that are stored by ``__reduce_ex__``; their subclasses by attributes and content."""
 _ITERATED = (list, set, bytearray)
 _LAYOUTS = ("sparse_coo", "sparse_csr", "sparse_csc")
 
 
 class Closed(Exception):
-    """A value that cannot be looked into; the message says what to do instead."""
+    """A value that cannot be opened; the message says what to do instead."""
 
 
 def is_plain_value(value: Any) -> bool:
     """Tell whether a value is its own node."""
     kind = type(value)
-    if kind is int:
-        return bool(value.bit_length() < MOST_BITS)
-    return value is None or kind in (bool, float, str)
+    return value is None or kind in (bool, float, str) or (kind is int and value.bit_length() < MOST_BITS)
 
 
 def look(value: Any) -> Any:
     """Return the node of a value, with values for its parts; a plain value as it is. Raises Closed."""
+    kind = type(value)
     if is_plain_value(value):
         return value
-    kind = type(value)
-    built_in = _BUILT_IN.get(kind)
-    if built_in is not None:
-        return built_in(value)
+    if kind in _BUILT_IN:
+        return _BUILT_IN[kind](value)
     for look_at in (_torch, _numpy, _table, _scipy, _named_tuple, _named):
         node = look_at(value)
         if node is not None:
             return node
-    if hasattr(kind, "__next__") or hasattr(kind, "__anext__"):
-        raise Closed(ITERATOR if hasattr(kind, "__next__") else ASYNC)
+    for method, advice in (("__next__", ITERATOR), ("__anext__", ASYNC)):
+        if hasattr(kind, method):
+            raise Closed(advice)
     return _opened(value, kind)
 
 
@@ -1203,7 +1114,7 @@ _BUILT_IN: Dict[type, Callable[[Any], Dict[str, Any]]] = {
     complex: lambda value: {"$": "complex", "v": [value.real, value.imag]},
     OmittedPart: lambda value: {"$": "omitted"},
 }
-"""Type → the node of exactly its values; derived classes are objects."""
+"""Type → the node of its values; subclasses are objects."""
 
 
 def _named_tuple(value: Any) -> Any:
@@ -1213,7 +1124,6 @@ def _named_tuple(value: Any) -> Any:
 
 
 def _named(value: Any) -> Any:
-    """Return the node of a module, class or function; None for anything else, also what can only be called."""
     if isinstance(value, types.ModuleType):
         return {"$": "name", "v": recorded_module(value.__name__) + ":"}
     name = name_of(value) if callable(value) else None
@@ -1221,18 +1131,15 @@ def _named(value: Any) -> Any:
         return {"$": "name", "v": name}
     if isinstance(value, type):
         raise Closed(LOCAL)
-    return _placed(value) if isinstance(value, types.FunctionType) else None
-
-
-def _placed(function: types.FunctionType) -> Dict[str, Any]:
-    """Return the node of a lambda or closure of the repository."""
-    place = place_of(function)
-    if place is None:
-        raise Closed(MADE)
+    if not isinstance(value, types.FunctionType):
+        return None
+    place = place_of(value)
     try:
-        return _make(place, *closure_of(function))
-    except ValueError as error:
-        raise Closed(MADE) from error
+        if place is not None:
+            return _make(place, *closure_of(value))
+    except ValueError:  # it calls itself
+        pass
+    raise Closed(MADE)
 
 
 # tensors and arrays
@@ -1243,21 +1150,19 @@ def _torch(value: Any) -> Any:
     if torch is None:
         return None
     if isinstance(value, torch.Generator) and value.device.type == "cpu":
-        return {"$": "make", "kind": "generator", "args": [value.get_state()]}
+        return _make("generator", value.get_state())
     if not isinstance(value, torch.Tensor):
         return None
-    odd = getattr(value, "is_nested", False) or getattr(value, "is_meta", False)
     layout = str(value.layout).rpartition(".")[2]
-    if odd or (layout != "strided" and layout not in _LAYOUTS):
+    if getattr(value, "is_nested", False) or getattr(value, "is_meta", False):
         raise Closed(DENSE)
-    if layout != "strided":
-        return _sparse_strided(value, layout)
-    if value.is_quantized:
-        if str(value.qscheme()) != "torch.per_tensor_affine":
-            raise Closed(DENSE)
-        args = [value.int_repr(), value.q_scale(), value.q_zero_point(), value.dtype]
-        return {"$": "make", "kind": "quantized", "args": args}
-    return _strided(torch, value)
+    if layout in _LAYOUTS:
+        return _sparse_tensor(value, layout)
+    if layout == "strided" and not value.is_quantized:
+        return _strided(torch, value)
+    if layout == "strided" and str(value.qscheme()) == "torch.per_tensor_affine":
+        return _make("quantized", value.int_repr(), value.q_scale(), value.q_zero_point(), value.dtype)
+    raise Closed(DENSE)
 
 
 def _strided(torch: Any, value: Any) -> Dict[str, Any]:
@@ -1280,8 +1185,7 @@ def _strided(torch: Any, value: Any) -> Dict[str, Any]:
     return node
 
 
-def _sparse_strided(value: Any, layout: str) -> Dict[str, Any]:
-    """Return the node of a sparse tensor: the place and number of each element that it stores, in its own order."""
+def _sparse_tensor(value: Any, layout: str) -> Dict[str, Any]:
     plain = value.detach()
     coo = plain if layout == "sparse_coo" else plain.to_sparse_coo()
     node: Dict[str, Any] = {"$": "sparse", "layout": layout, "shape": list(value.shape)}
@@ -1291,17 +1195,16 @@ def _sparse_strided(value: Any, layout: str) -> Dict[str, Any]:
 
 
 def detached(torch: Any, value: Any) -> Any:
-    """Return a plain tensor on the CPU that shares a tensor's numbers where it can."""
+    """Return a plain tensor on the CPU, which shares a tensor's numbers if possible."""
     with torch.no_grad():
         plain = value.detach()
         plain = plain if type(plain) is torch.Tensor else plain.as_subclass(torch.Tensor)
-        for lazy in ("resolve_conj", "resolve_neg"):  # older versions have none of them
-            plain = getattr(plain, lazy, lambda plain=plain: plain)()
+        for method in ("resolve_conj", "resolve_neg"):  # older versions have neither
+            plain = getattr(plain, method, lambda plain=plain: plain)()
     return plain.cpu()
 
 
-def dtype_name(dtype: Any) -> str:
-    """Return the name of a numpy element type: ``float64``, or ``>f8`` and the like."""
+def _dtype_name(dtype: Any) -> str:
     usual = dtype.isnative and dtype.kind in "biufc" and dtype.name in NPY_TYPES
     return str(dtype.name if usual else dtype.str)
 
@@ -1321,7 +1224,7 @@ def _numpy(value: Any) -> Any:
         return _structured(value, scalar, type(value) is numpy.recarray)
     if scalar and dtype.kind in "SV":
         return _reduced(value, type(value))
-    node: Dict[str, Any] = {"$": "scalar" if scalar else "array", "dtype": dtype_name(dtype)}
+    node: Dict[str, Any] = {"$": "scalar" if scalar else "array", "dtype": _dtype_name(dtype)}
     node.update(shape=list(value.shape), of=value)
     if type(value) is numpy.matrix:
         node["cls"] = "matrix"
@@ -1329,7 +1232,6 @@ def _numpy(value: Any) -> Any:
 
 
 def _structured(value: Any, scalar: bool, is_record: bool) -> Dict[str, Any]:
-    """Return the node of a structured array: an array for each of its fields."""
     node = {"$": "structured", "layout": _layout(value.dtype), "shape": list(value.shape)}
     node["v"] = {name: value[name] for name in value.dtype.names}
     if scalar or is_record:
@@ -1338,7 +1240,6 @@ def _structured(value: Any, scalar: bool, is_record: bool) -> Dict[str, Any]:
 
 
 def _layout(dtype: Any) -> Any:
-    """Return what numpy.dtype makes a structured element type of, in JSON."""
     if dtype.subdtype is not None:
         return [_layout(dtype.subdtype[0]), list(dtype.subdtype[1])]
     if not dtype.names:
@@ -1359,12 +1260,10 @@ def _scipy(value: Any) -> Any:
     if sparse is None or not hasattr(sparse, "issparse") or not sparse.issparse(value):
         return None
     cls = name_of(type(value))
-    if cls is None or not cls.startswith("scipy.sparse"):
+    if cls is None or not cls.startswith("scipy.sparse") or len(value.shape) != 2:
         return None
     coo = value.tocoo()
-    places = sys.modules["numpy"].array([coo.row, coo.col]) if len(value.shape) == 2 else None
-    if places is None:
-        return None
+    places = sys.modules["numpy"].array([coo.row, coo.col])
     return {"$": "sparse", "layout": cls, "shape": list(value.shape), "places": places, "numbers": coo.data}
 
 
@@ -1398,7 +1297,7 @@ def _make(kind: str, *args: Any) -> Dict[str, Any]:
 
 
 def _column(array: Any) -> Any:
-    """Return a column's numbers as an array of numpy where they are one; else the column itself."""
+    """Return the numpy array inside a column; else the column itself."""
     wrapped = type(array).__name__ in ("NumpyExtensionArray", "PandasArray")
     return array.to_numpy() if wrapped or isinstance(array.dtype, sys.modules["numpy"].dtype) else array
 
@@ -1414,14 +1313,13 @@ def _extension(array: Any) -> Dict[str, Any]:
 
 
 def _opened(value: Any, kind: type) -> Dict[str, Any]:
-    """Return the node of an object: what its class says of it, else its content and attributes."""
     plain = is_plain(kind) and kind not in _REBUILT and not isinstance(value, (enum.Enum, logging.Logger))
     if not plain:
         return _reduced(value, kind)
     if kind in copyreg.dispatch_table or own(kind, "__reduce_ex__") or own(kind, "__reduce__"):
         try:
             return _reduced(value, kind)
-        except Closed:  # it forbids to be copied, which we do not: its attributes will do
+        except Closed:  # it forbids copies, which a recording is not
             return _attributes(value, kind, None)
     try:
         state = own_state(value)
@@ -1438,7 +1336,7 @@ def _attributes(value: Any, kind: type, state: Optional[Dict[str, Any]]) -> Dict
     if base in (str, int, float):
         node["base"] = base(value)
     elif base is not None:
-        # Past any override of the class.
+        # Bypassing overrides.
         content = dict.items(value) if base is dict else base.__iter__(value) if base in _ITERATED else value
         node["base"] = base(content)
     if isinstance(value, collections.defaultdict):
@@ -1451,7 +1349,7 @@ def _attributes(value: Any, kind: type, state: Optional[Dict[str, Any]]) -> Dict
 
 
 def _reduced(value: Any, kind: type) -> Dict[str, Any]:
-    """Return the node of an object whose state only its own code sees, by what it tells pickle."""
+    """Return the node of an object by what its ``__reduce_ex__`` returns."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -1466,7 +1364,7 @@ def _reduced(value: Any, kind: type) -> Dict[str, Any]:
         return {"$": "name", "v": name}
     call, arguments, state, elements, pairs = (*reduction, None, None, None)[:5]
     node = {"$": "call", "call": call, "args": _arguments(kind, arguments)}
-    # An exception has an empty __dict__ as soon as somebody asked for it.
+    # An exception gets an empty __dict__ when it is first asked for.
     if state is not None and state != {}:
         node["state"] = state
     if elements is not None:
@@ -1477,7 +1375,7 @@ def _reduced(value: Any, kind: type) -> Dict[str, Any]:
 
 
 class Factory:
-    """Stands for a factory without a name, such as a lambda, which is known by what it makes."""
+    """A defaultdict's factory without a name, such as a lambda, identified by what it makes."""
 
     def __init__(self, made: Any) -> None:
         self.made = made
@@ -1495,32 +1393,28 @@ def _arguments(kind: type, arguments: Tuple[Any, ...]) -> List[Any]:
 # probe/sides.py
 
 MOST_KEYS = 2_000_000
-"""Values that are looked at to sort sets and search dictionaries, at most: a document may be made to take for ever."""
+"""Most values that are opened to sort sets and to search dictionaries: a limit for hostile documents."""
 DEEPEST_KEY = 4
-"""Nesting of tuples and frozen sets in a key or an element that is looked at to sort it."""
+"""Nesting of tuples and frozen sets in a sort key."""
 
 
 class Stored:
-    """Looks at the nodes of a document."""
-
     def __init__(self, document: Document) -> None:
         self.document, self.ids = document, by_id(document.tree)
         self.keys_left = MOST_KEYS
 
     def followed(self, node: Any) -> Any:
-        """Return the node that a reference names; any other node as it is."""
         return self.ids[node["id"]] if isinstance(node, dict) and node.get("$") == "ref" else node
 
     def open(self, node: Any) -> Any:
         return tagged(self.followed(node))
 
     def numbers(self, node: Any) -> Any:
-        """Return the numbers of an array, a tensor or a scalar of numpy. Raises BadDocument."""
         return numbers(self.document, node)
 
 
 class Live:
-    """Looks at live values. ``fixture_of``: object → its fixture, or None."""
+    """``fixture_of``: object → its fixture, or None."""
 
     def __init__(self, fixture_of: Callable[[Any], Optional[str]] = lambda value: None) -> None:
         self.fixture_of = fixture_of
@@ -1531,10 +1425,8 @@ class Live:
 
     def open(self, value: Any) -> Any:
         fixture = self.fixture_of(value)
-        if fixture is not None:
-            return {"$": "fixture", "v": fixture}
         try:
-            return look(value)
+            return look(value) if fixture is None else {"$": "fixture", "v": fixture}
         except Closed:
             return {"$": "omitted"}
 
@@ -1548,11 +1440,10 @@ class Live:
 
 
 Side = Any
-"""A Stored or a Live."""
 
 
 def plain_value(side: Side, node: Any) -> Any:
-    """Return the plain value that a scalar of numpy stands for; any other node as it is. Raises BadDocument."""
+    """Convert a numpy scalar to a plain value; return any other node as it is. Raises BadDocument."""
     if not isinstance(node, dict) or node["$"] != "scalar":
         return node
     value = side.numbers(node).item()
@@ -1562,13 +1453,13 @@ def plain_value(side: Side, node: Any) -> Any:
 
 
 _NUMBER, _COMPLEX, _TEXT, _NOTHING, _SEQUENCE, _CALL, _NAME, _BYTES, _OBJECT, _OTHER = range(10)
-"""Ranks of keys: what comes first in their order."""
+"""Ranks of sort keys."""
 
 
 def sort_key(side: Side, value: Any, depth: int = DEEPEST_KEY) -> Tuple[Any, ...]:
-    """Return what a set is sorted by, and a dictionary searched by: a rank, then what values of that rank are told by.
+    """Return a key of values in any order: a rank, then what identifies the value; of an object its plain attributes.
 
-    Of an object it has the plain attributes alone: elements that have sets of one another would never end.
+    With other attributes, elements that hold sets of one another would never end.
     """
     side.keys_left -= 1
     if side.keys_left < 0:
@@ -1599,7 +1490,7 @@ def sort_key(side: Side, value: Any, depth: int = DEEPEST_KEY) -> Tuple[Any, ...
 
 
 def _plain_state(side: Side, node: Dict[str, Any]) -> List[Any]:
-    """Return the plain attributes of an object, and a mark for each other one, and for its content."""
+    """Return the plain attributes of an object, with a mark for its content and for each other attribute."""
     keys = [("", (_OTHER, ""))] if "base" in node else []
     for name, part in sorted(node["state"].items()):
         plain = plain_value(side, side.open(part))
@@ -1608,22 +1499,18 @@ def _plain_state(side: Side, node: Dict[str, Any]) -> List[Any]:
     return keys
 
 
-def is_telling(key: Any) -> bool:
-    """Tell whether a key tells a value from all others, but for rounding."""
+def certainty(key: Any) -> int:
+    """Return 2 where values are equal only if their keys are, 1 where equal keys mean equal values, else 0."""
     if isinstance(key, list):
-        return all(map(is_telling, key))
-    if key[0] == _OBJECT:
-        return bool(key[2]) and all(is_telling(part) for _, part in key[2])
-    return key[0] != _OTHER and (key[0] not in (_SEQUENCE, _CALL) or is_telling(key[-1]))
-
-
-def is_exact(key: Any) -> bool:
-    """Tell whether no value equals that of a key unless its key does."""
-    if isinstance(key, list):
-        return all(map(is_exact, key))
-    if key[0] == _NUMBER:
-        return key[2] not in ("float", "nan")
-    return is_exact(key[-1]) if key[0] in (_SEQUENCE, _CALL) else key[0] in (_TEXT, _NOTHING, _NAME, _BYTES)
+        return min(map(certainty, key), default=2)
+    rank = key[0]
+    if rank == _NUMBER:
+        return 1 if key[2] in ("float", "nan") else 2
+    if rank == _OBJECT:
+        return min([1, *(certainty(part) for _, part in key[2])]) if key[2] else 0
+    if rank in (_SEQUENCE, _CALL):
+        return certainty(key[-1])
+    return 2 if rank in (_TEXT, _NOTHING, _NAME, _BYTES) else int(rank == _COMPLEX)
 
 
 # probe/comparison.py
@@ -1631,11 +1518,11 @@ def is_exact(key: Any) -> bool:
 MOST = 20
 """Most differences that are reported."""
 MOST_UNORDERED = 2000
-"""Most items that are matched each with each; more of them would take too long."""
+"""Most items that are matched by trying each pair."""
 EXACT = 2**53
-"""Whole numbers below it are floats, too."""
+"""Limit of the integers that floats represent exactly."""
 MOST_MATCHING = 200_000
-"""Most pairs of values that are compared in vain to match items: a document may be made to take for ever."""
+"""Most failed comparisons while items are matched: a limit for hostile documents."""
 DEFAULT = "*"
 """Checker of every part that has none of its own, and none above it."""
 GRADS = "*.grad"
@@ -1651,9 +1538,10 @@ _DEFAULTS: Mapping[Any, Any] = {
     "builtins:str": "",
     "builtins:bool": False,
 }
-"""Name of a factory → what it makes."""
+"""Name of a defaultdict's factory → its result."""
 _NOTHING = object()
-"""Stands for a part that one side lacks."""
+"""A part that one side lacks."""
+_EXACTLY: Mapping[str, Any] = {}
 Checkers = Mapping[str, Mapping[str, Any]]
 
 _LABELS = {"dtype": "element type", "shape": "shape", "requires_grad": "requires_grad"}
@@ -1661,8 +1549,6 @@ _LABELS = {"dtype": "element type", "shape": "shape", "requires_grad": "requires
 
 
 class Difference(NamedTuple):
-    """One place where two documents differ."""
-
     path: str
     message: str
 
@@ -1671,16 +1557,14 @@ class Difference(NamedTuple):
 
 
 class Comparison:
-    """Compares a recorded value with another one.
+    """Compares a document with another document or with live values.
 
     Args:
-        expected: the document.
-        actual: another document, or live values.
         checkers: path → ``{"kind": "exact"}``, ``{"kind": "allclose", "rtol": …, "atol": …}`` or
             ``{"kind": "ignore"}``; for sequences ``{"kind": "set"}`` (any order). A part without one takes that of the
             nearest path above it; then, where one object is in several places, that of the first place, unless that is
             not compared; then that of :data:`DEFAULT`, then exact.
-        within: the comparison whose set this one compares the elements of.
+        within: the comparison whose unordered items this one compares.
     """
 
     def __init__(
@@ -1691,16 +1575,16 @@ class Comparison:
         within: Optional[Comparison] = None,
     ) -> None:
         self.expected, self.actual, self.checkers = expected, actual, checkers or {}
-        self.first: Dict[int, str] = {}
-        if within is None:
-            nodes = walk(expected.document.tree)
-            self.first = {id(node): path for path, node in nodes if isinstance(node, (dict, list))}
-        self.matches: _Matches = _Matches() if within is None else within.matches
-        self.is_inner = within is not None
-        self.most = 1 if self.is_inner else MOST
+        nodes = walk(expected.document.tree) if within is None else ()
+        self.first = {id(node): path for path, node in nodes if isinstance(node, (dict, list))}
+        self.outermost: Comparison = self if within is None else within.outermost
+        self.most = MOST if within is None else 1
         self.differences: List[Difference] = []
         self.seen: Dict[Tuple[Any, ...], Any] = {}
-        self.kinds = {name: repr(sorted(checker.items())) for name, checker in self.checkers.items()}
+        # of the outermost comparison:
+        self.agreeing: Dict[Tuple[Any, ...], Tuple[bool, Any]] = {}
+        self.assumed: List[Tuple[Any, ...]] = []
+        self.failures = 0
 
     def run(self, expected: Any, actual: Any, path: str = "") -> List[Difference]:
         self.differences, self.seen = [], {}
@@ -1714,31 +1598,33 @@ class Comparison:
         self.differences.append(Difference(path, message))
 
     def pair(self, wanted: Any, got: Any, path: str) -> None:
-        """Compare two values, unless that is left out or was done."""
-        if self.is_inner:
-            self.matches.work += 1
-            if self.matches.work > MOST_MATCHING:
+        """Compare two values, unless they are ignored or were compared before."""
+        if self.outermost is not self:
+            self.outermost.failures += 1  # agrees() takes it back
+            if self.outermost.failures > MOST_MATCHING:
                 self.differ(path, "too much to be compared in any order")
                 return
         node = self.expected.followed(wanted)
-        first = self.first.get(id(node), path) if isinstance(node, (dict, list)) else path
+        first = self.first.get(id(node), path)
         checker = self.checker(path, first)
         if node == {"$": "omitted"} or (path.startswith(GRAD) and self.left_out(path)):
             return
-        skipped = checker.get("kind") == "ignore"
-        if skipped and not self.below(path):
+        skipped, below = checker.get("kind") == "ignore", self.below(path)
+        if skipped and not below:
             return
         e, a = self.expected.open(node), self.actual.open(got)
-        if _is_shared(e) or _is_shared(a):
-            pair = (id(node), id(self.actual.followed(got)), repr(sorted(checker.items())), self.below(path))
+        if any(isinstance(side, dict) and "id" in side for side in (e, a)):
+            # One object in two places is compared twice where the checkers differ.
+            checkers = [(rest, id(each)) for rest, each in below.items()]
+            pair = (id(node), id(self.actual.followed(got)), id(checker), *checkers)
             if pair in self.seen:
                 return
             self.seen[pair] = got  # kept, so that no other value gets its id
         if _kind(e) != _kind(a):
             e, a = plain_value(self.expected, e), plain_value(self.actual, a)
         if {type(e), type(a)} == {int, float} and abs(e) < EXACT and abs(a) < EXACT:
-            e, a = float(e), float(a)  # whoever adds up numbers may begin with 0, or with 0.0
-        # Who unpacks a result or looks at its items cannot tell a list from a tuple.
+            e, a = float(e), float(a)  # a sum may start with 0 or 0.0
+        # Unpacking and indexing a result work alike for a list and a tuple.
         sequences = path == "value" and {_kind(e), _kind(a)} == {"list", "tuple"}
         if _kind(e) == _kind(a) or sequences:
             self.values(e, a, path, first, checker)
@@ -1748,7 +1634,7 @@ class Comparison:
     def values(self, e: Any, a: Any, path: str, first: str, checker: Mapping[str, Any]) -> None:
         """Compare two nodes of one kind."""
         tag = e["$"] if isinstance(e, dict) else ""
-        if checker.get("kind") == "ignore":  # only what has a checker of its own is compared, further down
+        if checker.get("kind") == "ignore":  # only parts with checkers of their own are compared
             if tag:
                 self.parts(e, a, path)
         elif tag in ("set", "frozenset"):
@@ -1765,40 +1651,38 @@ class Comparison:
             self.differ(path, "expected %s, got %s" % (describe(e), describe(a)))
 
     def checker(self, path: str, first: str) -> Mapping[str, Any]:
-        """Return the checker of a path. ``first``: the first place of the same object, which has the tolerances."""
+        """Return the checker of a path, or of the first place of the same object."""
         own = self.nearest(path)
         if own is None and first != path:
             own = self.nearest(first)
             own = None if own is not None and own.get("kind") == "ignore" else own
-        return self.checkers.get(DEFAULT, {}) if own is None else own
+        return self.checkers.get(DEFAULT, _EXACTLY) if own is None else own
 
     def nearest(self, path: str) -> Optional[Mapping[str, Any]]:
-        """Return the checker of a path, else of the nearest above; None where there is none."""
         while path:
             if path in self.checkers:
                 return self.checkers[path]
             path = path[: max(path.rfind("."), path.rfind("["), 0)]
         return None
 
-    def below(self, path: str) -> FrozenSet[Tuple[str, str]]:
-        """Return the checkers below a path: one object in two places is compared twice where these differ."""
+    def below(self, path: str) -> Checkers:
+        """Return the checkers below a path, by the rest of their paths."""
         size = len(path)
-        return frozenset(
-            (name[size:], kind)
-            for name, kind in self.kinds.items()
+        return {
+            name[size:]: checker
+            for name, checker in self.checkers.items()
             if name.startswith(path) and (not path or name[size : size + 1] in (".", "["))
-        )
+        }
 
     def loosest(self, path: str, checker: Mapping[str, Any]) -> Dict[str, Any]:
-        """Return the widest tolerance of a set's elements: an element has no place of its own."""
-        below = [self.checkers[path + name] for name, _ in self.below(path)]
-        near = [each for each in (*below, checker) if each.get("kind") == "allclose"]
-        return {name: max([each.get(name, 0.0) for each in near] or [0.0]) for name in ("rtol", "atol")}
+        """Return the widest tolerance of unordered items, which have no paths of their own."""
+        near = [each for each in (*self.below(path).values(), checker) if each.get("kind") == "allclose"]
+        return {name: max([each.get(name, 0.0) for each in near], default=0.0) for name in ("rtol", "atol")}
 
     # in any order
 
     def unordered(self, wanted: List[Any], got: List[Any], path: str, checker: Mapping[str, Any]) -> None:
-        """Compare items in any order, with the tolerance of the whole."""
+        """Compare items in any order, with one tolerance for all."""
         if len(wanted) != len(got):
             self.differ(path, "expected %d items, got %d" % (len(wanted), len(got)))
             return
@@ -1808,21 +1692,21 @@ class Comparison:
             self.differ(join(path, "[%d]" % index), "expected %s, which is nowhere" % words)
 
     def match(self, wanted: List[Any], got: List[Any], checker: Mapping[str, Any]) -> Dict[int, int]:
-        """Return number of an item → number of the other side's that equals it, but for the tolerance.
+        """Return number of an item → number of its equal on the other side.
 
-        First those of equal keys, then in the order of their keys, then each with each.
+        First by equal keys, then by the order of the keys, then by trying each pair.
         """
         wanted_keys = [sort_key(self.expected, item) for item in wanted]
         got_keys = [sort_key(self.actual, item) for item in got]
         places: Dict[str, List[int]] = {}
         for number in reversed(range(len(got))):
-            if is_telling(got_keys[number]):
+            if certainty(got_keys[number]):
                 places.setdefault(repr(got_keys[number]), []).append(number)
         equal = [places.get(repr(key)) for key in wanted_keys]
         matches = {index: numbers.pop() for index, numbers in enumerate(equal) if numbers}
         taken = frozenset(matches.values())
-        left = [n for n, key in enumerate(wanted_keys) if n not in matches and not is_exact(key)]
-        right = [n for n, key in enumerate(got_keys) if n not in taken and not is_exact(key)]
+        left = [n for n, key in enumerate(wanted_keys) if n not in matches and certainty(key) < 2]
+        right = [n for n, key in enumerate(got_keys) if n not in taken and certainty(key) < 2]
         left.sort(key=lambda index: wanted_keys[index])
         right.sort(key=lambda number: got_keys[number])
         inner = Comparison(self.expected, self.actual, {DEFAULT: dict(checker, kind="allclose")}, within=self)
@@ -1839,22 +1723,27 @@ class Comparison:
         return matches
 
     def agrees(self, wanted: Any, got: Any) -> bool:
-        """Tell whether two items are equal. Items that are being compared already, further up, count as equal."""
-        node, before = self.expected.followed(wanted), self.matches.work
-        near = self.checkers[DEFAULT]
-        pair = (id(node), id(self.actual.followed(got)), near.get("rtol"), near.get("atol"))
-        if not isinstance(node, (dict, list)):
-            is_equal = not self.run(wanted, got)
-        else:
-            is_equal = self.matches.decide(pair, (wanted, got), lambda: not self.run(wanted, got))
+        """Tell whether two items are equal. A pair that is being compared counts as equal further down."""
+        outer, near = self.outermost, self.checkers[DEFAULT]
+        ids = (id(self.expected.followed(wanted)), id(self.actual.followed(got)))
+        pair = (*ids, near.get("rtol"), near.get("atol"))
+        failures, size = outer.failures, len(outer.assumed)
+        if pair not in outer.agreeing:
+            outer.agreeing[pair] = True, (wanted, got)  # kept, so that no other values get their ids
+            outer.assumed.append(pair)
+            if self.run(wanted, got):
+                for other in outer.assumed[size:]:  # it counted as equal because this pair did
+                    del outer.agreeing[other]
+                del outer.assumed[size:]
+                outer.agreeing[pair] = False, (wanted, got)
+        is_equal = outer.agreeing[pair][0]
         if is_equal:
-            self.matches.work = before
+            outer.failures = failures
         return is_equal
 
     # numbers
 
     def leaf(self, e: Any, a: Any, path: str, first: str, checker: Mapping[str, Any]) -> None:
-        """Compare two nodes that hold numbers."""
         if isinstance(e, dict):
             for field, label in _LABELS.items():
                 wanted, got = _label(e, field), _label(a, field)
@@ -1866,11 +1755,10 @@ class Comparison:
         self.numeric(e, a, path, first, checker)
         if isinstance(e, dict) and e["$"] == "tensor":
             self.grads(e, a, join(path, ".grad"))
-            attributes = [{"$": "object", "cls": "", "state": node.get("attrs", {})} for node in (e, a)]
+            attributes = [{"$": "object", "state": node.get("attrs", {})} for node in (e, a)]
             self.parts(attributes[0], attributes[1], path)
 
     def grads(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
-        """Compare the ``.grad`` of two tensors, unless it is left out."""
         checker = self.checkers.get(path) or self.checkers.get(GRADS) or {}
         if checker.get("kind") == "ignore":
             return
@@ -1882,12 +1770,10 @@ class Comparison:
             self.differ(path, "expected no gradient")
 
     def left_out(self, path: str) -> bool:
-        """Tell whether a part that only one side has is not compared."""
         checker = self.checkers.get(GRADS, {}) if path.startswith(GRAD) else self.checker(path, path)
         return checker.get("kind") == "ignore"
 
     def numeric(self, e: Any, a: Any, path: str, first: str, checker: Mapping[str, Any]) -> None:
-        """Compare numbers of one type and shape."""
         floating = is_floating(dtype_of(e))
         rtol, atol = _tolerance(checker) if floating else (0.0, 0.0)
         if isinstance(e, float):
@@ -1901,7 +1787,7 @@ class Comparison:
             self.mismatch(mismatch, path, first, checker if floating else {})
 
     def mismatch(self, found: Tuple[str, Spread], path: str, first: str, checker: Mapping[str, Any]) -> None:
-        """Note that numbers differ: ``|actual - expected| <= atol + rtol * |expected|`` does not hold."""
+        """Report numbers for which ``|actual - expected| <= atol + rtol * |expected|`` is false."""
         text, distance = found
         if math.isfinite(distance.max_abs):
             text += "; largest difference %.3g absolute, %.3g relative" % distance
@@ -1909,19 +1795,18 @@ class Comparison:
         self.differ(path, text + (" (allowed: rtol %g, atol %g)" % _tolerance(checker) if near else ""))
 
     def sparse(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
-        """Compare sparse matrices: the order of the elements, and zeros that one of them stores, do not matter."""
-        contradiction = _contradiction(e, a)
-        if contradiction:
-            self.differ(path, contradiction)
-            return
+        """Compare sparse matrices, in any order of their elements and without the zeros that they store."""
         at = join(path, ".numbers")
         checker = self.checker(at, at)
         expected, actual = (
             [side.open(node[name]) for name in ("places", "numbers")]
             for side, node in ((self.expected, e), (self.actual, a))
         )
-        if _label(expected[1], "dtype") != _label(actual[1], "dtype"):
-            self.differ(at, "expected %s, got %s" % (describe(expected[1]), describe(actual[1])))
+        problem = _contradiction(e, a)
+        if not problem and _label(expected[1], "dtype") != _label(actual[1], "dtype"):
+            problem = "expected %s, got %s" % (describe(expected[1]), describe(actual[1]))
+        if problem:
+            self.differ(at, problem)
             return
         wanted, got = aligned(*map(self.expected.numbers, expected), *map(self.actual.numbers, actual))
         mismatch = array_mismatch(wanted, got, wanted.dtype.kind in "fc", *_tolerance(checker))
@@ -1931,7 +1816,7 @@ class Comparison:
     # parts
 
     def parts(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
-        """Compare two nodes of one tag: their own texts and sizes, then their parts, by what leads to them."""
+        """Compare two nodes of one tag: first their own texts and sizes, then their parts."""
         if e["$"] == "make" and {e["kind"], a["kind"]} == {"range", "index"}:
             self.index(e, a, path)
             return
@@ -1951,7 +1836,6 @@ class Comparison:
         self.items(e, a, path)
 
     def items(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
-        """Compare the items of two dictionaries, by their keys."""
         wanted, got = _pairs(e), _pairs(a)
         near = self.loosest(path, self.checker(path, path))
         matches = self.match([key for key, _ in wanted], [key for key, _ in got], near)
@@ -1974,17 +1858,17 @@ class Comparison:
             self.differ(path, "the keys are in another order")
 
     def index(self, e: Dict[str, Any], a: Dict[str, Any], path: str) -> None:
-        """Compare two indices of pandas, one of which is a range."""
+        """Compare a range index of pandas with another index."""
         wanted, got = _entries(self.expected, e), _entries(self.actual, a)
         if any(one != other for one, other in itertools.zip_longest(wanted, got)):
             self.differ(path, "expected other entries")
         self.pair(e["args"][-1], a["args"][-1], join(path, ".name"))
 
     def one_sided(self, wanted: Any, got: Any, path: str, part: str) -> None:
-        """Note a part below a path that only one side has, unless it is left out."""
+        """Report a part that only one side has."""
         if self.left_out(part) or wanted == {"$": "omitted"}:
             return
-        if not path and _is_changed_argument(part):
+        if not path and part not in (VALUE, RAISED, EXHAUSTED, RETURNED, GRADIENTS):  # a changed argument
             self.differ(part, HAS_TO_STAY if wanted is _NOTHING else HAS_TO_CHANGE)
         elif wanted is _NOTHING:
             self.differ(part, "expected nothing, got %s" % describe(self.actual.open(got)))
@@ -1993,7 +1877,7 @@ class Comparison:
 
 
 def _is_default(side: Side, part: Any, other: Side, node: Dict[str, Any]) -> bool:
-    """Tell whether a part is what another side's defaultdict has for keys that it lacks: to look one up adds it."""
+    """Tell whether a part is the default of the other side's defaultdict: a mere lookup adds it."""
     if other.open(node.get("call")) != _DEFAULTDICT or not node["args"]:
         return False
     factory = other.open(node["args"][0])
@@ -2004,30 +1888,6 @@ def _is_default(side: Side, part: Any, other: Side, node: Dict[str, Any]) -> boo
         default = plain_value(other, other.open(factory["args"][0]))
     value = plain_value(side, side.open(part))
     return isinstance(default, (int, float, str)) and type(value) is type(default) and bool(value == default)
-
-
-class _Matches:
-    """Pairs of items that were compared. A pair that is being compared counts as equal further down."""
-
-    def __init__(self) -> None:
-        self.known: Dict[Tuple[Any, ...], Tuple[bool, Any]] = {}
-        self.equal: List[Tuple[Any, ...]] = []
-        self.work = 0
-
-    def decide(self, pair: Tuple[Any, ...], kept: Any, compare_them: Callable[[], bool]) -> bool:
-        """Return whether a pair is equal. ``kept``: the values whose ids are in it."""
-        if pair in self.known:
-            return self.known[pair][0]
-        size = len(self.equal)
-        self.known[pair] = True, kept
-        self.equal.append(pair)
-        if compare_them():
-            return True
-        for other in self.equal[size:]:  # found equal because this pair was taken to be
-            del self.known[other]
-        del self.equal[size:]
-        self.known[pair] = False, kept
-        return False
 
 
 def _tolerance(checker: Mapping[str, Any]) -> Tuple[float, float]:
@@ -2041,7 +1901,7 @@ def _label(node: Dict[str, Any], field: str) -> Any:
 
 
 def _contradiction(e: Dict[str, Any], a: Dict[str, Any]) -> str:
-    """Say where two nodes of one tag have other texts, flags or numbers of items; "" where they have the same."""
+    """Return how the texts, flags or sizes of two nodes of one tag differ, or ""."""
     for name, kind in FIELDS[e["$"]].items():
         if kind in (TEXT, INTS, FLAG) and e.get(name) != a.get(name):
             in_words = (
@@ -2053,13 +1913,7 @@ def _contradiction(e: Dict[str, Any], a: Dict[str, Any]) -> str:
     return ""
 
 
-def _is_changed_argument(part: str) -> bool:
-    """Tell whether a part of an outcome is an argument, or a free variable: an outcome has those that were changed."""
-    return part not in (VALUE, RAISED, EXHAUSTED, RETURNED, GRADIENTS)
-
-
 def _rows(side: Side, node: Dict[str, Any]) -> List[Any]:
-    """Return the items of a sequence, or the rows of an array."""
     return list(side.numbers(node).tolist() if "dtype" in node else node["v"])
 
 
@@ -2068,7 +1922,7 @@ def _pairs(node: Dict[str, Any]) -> List[List[Any]]:
 
 
 def _entries(side: Side, node: Dict[str, Any]) -> Iterable[Any]:
-    """Return the entries of an index of pandas. Raises BadDocument where it is none."""
+    """Return the integers in an index of pandas. Raises BadDocument."""
     limits, array = node["args"][:-1], side.open(node["args"][0]) if node["args"] else None
     if node["kind"] == "range" and [type(limit) for limit in limits] == [int] * 3 and limits[2]:
         return range(*limits)
@@ -2078,23 +1932,16 @@ def _entries(side: Side, node: Dict[str, Any]) -> Iterable[Any]:
 
 
 def _own_steps(node: Dict[str, Any]) -> Dict[str, Any]:
-    """Return a node's parts but those of its pairs, by the steps that lead to them."""
+    """Return step → part of a node, without its pairs."""
     fields = [item for item in FIELDS[node["$"]].items() if item[1] != PAIRS and item[0] in node]
     return {step: part for name, kind in fields for step, part in steps(name, kind, node[name])}
 
 
-def _is_shared(node: Any) -> bool:
-    """Tell whether other places refer to a node."""
-    return isinstance(node, dict) and type(node.get("id")) is int and "$" in node
-
-
 def _kind(node: Any) -> str:
-    """Return what has to be the same before values are compared."""
     return str(node["$"]) if isinstance(node, dict) else type(node).__name__
 
 
 def describe(node: Any) -> str:
-    """Put a node into words."""
     node = tagged(node)
     if not isinstance(node, dict):
         return _short(node)
@@ -2117,13 +1964,12 @@ def describe(node: Any) -> str:
 
 
 def _last_name(value: Any) -> str:
-    """Return the last part of the name of a class or function, given as text, as a node or itself."""
+    """Return the last part of the name of a class or function, given as a text, a node or an object."""
     text = value.get("v", "") if isinstance(value, dict) else getattr(value, "__qualname__", value)
     return str(text).rpartition(":")[2].rpartition(".")[2]
 
 
 def _short(value: Any) -> str:
-    """Write a plain value, cut when it is long."""
     text = repr(value)
     return text if len(text) <= 100 else text[:97] + "..."
 
@@ -2131,33 +1977,29 @@ def _short(value: Any) -> str:
 # probe/effects.py
 
 VALUE_ARGUMENT = "@argument value"
-"""The part of an outcome that is an argument named as the returned value is."""
+"""The part of an outcome that is a changed argument named ``value``."""
 
 
 class Fixtures:
-    """The fixtures of one call: objects that are built, not stored.
+    """The fixtures of one call: objects that a replay builds, recorded by name only.
 
-    A fixture is a function without arguments in ``unit_test/fixtures.py``, as in ``def tokenizer(): ...``. It stands
-    for every argument and every attribute of its name. Only the name is recorded; the object is built where the
-    recording is replayed, and nowhere else.
-
-    Args:
-        path: the file that builds them; None where nothing is built.
+    A fixture is a function without arguments in ``unit_test/fixtures.py``, which builds the arguments and attributes of
+    its name. ``path``: that file; None where nothing is built.
     """
 
     def __init__(self, path: Optional[str] = None) -> None:
         self.path = path
-        self._names_by_id: Dict[int, Tuple[str, Any]] = {}
+        self._names_by_id: Dict[int, Tuple[Any, ...]] = {}
         self._built: Dict[str, Any] = {}
         self._module: Any = None
 
     def named(self, value: Any, path: str = "") -> Optional[str]:
-        """Return the fixture that an object was found or built for, or None. Of an outcome, only this counts."""
-        fixture = self._names_by_id.get(id(value))
-        return None if fixture is None else fixture[0]
+        """Return the fixture that an object was found or built for, or None."""
+        name: Optional[str] = self._names_by_id.get(id(value), (None,))[0]
+        return name
 
     def build(self, name: str) -> Any:
-        """Return the object of a fixture, one for all places. Raises LookupError, and what the function raises."""
+        """Return the one object of a fixture. Raises LookupError, and what the function raises."""
         if name not in self._built:
             function = self.functions().get(name)
             if function is None:
@@ -2167,11 +2009,9 @@ class Fixtures:
         return self._built[name]
 
     def functions(self) -> Dict[str, Any]:
-        """Return the functions that build fixtures, by name. Raises what importing their file raises."""
-        if self._module is None:
-            if self.path is None:
-                raise LookupError("it takes unit_test/fixtures.py to build a fixture")
-            self._module = load_helper(self.path)
+        if self.path is None:
+            raise LookupError("it takes unit_test/fixtures.py to build a fixture")
+        self._module = self._module or load_helper(self.path)
         return {name: value for name, value in vars(self._module).items() if inspect.isfunction(value)}
 
 
@@ -2196,7 +2036,7 @@ class Outcome:
         self.gradients = gradients
 
     def changes(self, function: Any) -> Dict[str, Any]:
-        """Return the parts that differ from before, as they are now."""
+        """Return the parts that the call changed."""
         effects: Dict[str, Any] = {}
         now = dict(self.parts)
         now.update({name: value for name, value in closure(function).items() if name in now})
@@ -2210,34 +2050,28 @@ class Outcome:
         return effects
 
     def whole(self, function: Any, result: Dict[str, Any]) -> Dict[str, Any]:
-        """Return the outcome as live values. ``result``: see :func:`.calling.call`, or what was raised."""
+        """Return the outcome as live values. ``result``: that of :func:`.calling.call`, or what was raised."""
         root = dict(result)
         if self.gradients and VALUE in result and EXHAUSTED not in result:
             root[GRADIENTS] = gradients(self.parts, result[VALUE])
         return dict(root, **self.changes(function))
 
     def item(self, value: Any) -> Any:
-        """Take an item of a generator, before it goes on."""
+        """Take an item of a generator before it resumes."""
         raise NotImplementedError
 
     def ended(self, function: Any, result: Dict[str, Any]) -> Optional[Document]:
-        """Take the outcome. A generator's items are what :meth:`item` made of them."""
+        """Take the outcome; the items of a generator are what :meth:`item` returned."""
         raise NotImplementedError
 
 
 # probe/repeating.py
 
 class Repeated(NamedTuple):
-    """A call that was made again.
-
-    Attributes:
-        status: ``returned``, ``raised``, ``unstorable`` or ``bad-inputs``.
-        document: the outcome, of the first two.
-        error: the exception, of all but the first.
-        function: what was called; None where it did not come to that.
-    """
+    """The result of a call: its status and, if it returned or raised, its outcome."""
 
     status: str
+    """``returned``, ``raised``, ``unstorable`` or ``bad-inputs``."""
     document: Optional[Document] = None
     error: Optional[BaseException] = None
     function: Any = None
@@ -2254,18 +2088,16 @@ def repeat(
 
     Args:
         find: free variables by name → the function.
-        take: makes what takes the outcome.
+        take: constructor of the :class:`.effects.Outcome`.
         fixtures: ``unit_test/fixtures.py``, where the inputs need it.
         begin: called just before the call.
     """
     built = Fixtures(fixtures)
     try:
         if fixtures:
-            built.functions()  # also where only a class of the file is needed
-            restore_random({})  # so that they build the same each time
+            built.functions()  # the inputs may need no more than a class of the file
+            restore_random({})  # fixtures build the same objects each time
         values = decode(inputs, built.build)
-        if not isinstance(values, dict):
-            raise BadDocument("the inputs are no dictionary")
         modes, states = values.pop(MODE, None), values.pop(RANDOM, {})
         gradients, most = values.pop(GRADIENTS, False) is True, values.pop(ITEMS, ITEM_LIMIT)
         function = find(with_prefix(values, CLOSURE))
@@ -2301,7 +2133,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def definitions(tree: ast.Module, qualname: str) -> List[Tuple[ast.stmt, ...]]:
-    """List the functions of a name, each with the definitions around it, outermost first."""
+    """List the functions of a name, each below its enclosing definitions."""
     paths: List[Tuple[ast.AST, ...]] = [(tree,)]
     for name in qualname.split("."):
         paths = [(*path, node) for path in paths for node in _defined_in(path[-1]) if node.name == name]
@@ -2309,7 +2141,7 @@ def definitions(tree: ast.Module, qualname: str) -> List[Tuple[ast.stmt, ...]]:
 
 
 def _defined_in(parent: ast.AST) -> Iterator[Any]:
-    """Yield the functions and classes in a body, those in its branches and loops too."""
+    """Yield the functions and classes in a body, its branches and its loops."""
     for node in ast.iter_child_nodes(parent):
         if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
             yield node
@@ -2318,11 +2150,9 @@ def _defined_in(parent: ast.AST) -> Iterator[Any]:
 
 
 def closure_factory(tree: ast.Module, target: Any, filename: str, free: Sequence[str]) -> CodeType:
-    """Return code that defines ``__lmr_outer__``: given the free variables, it returns the target.
+    """Return code that defines ``__lmr_outer__``, a function of the free variables that returns the target.
 
-    Args:
-        tree: the module, for its ``__future__`` imports.
-        target: the nested function; its decorators are left as they are.
+    ``tree``: the module, for its ``__future__`` imports.
     """
     names = [name for name in free if name != target.name]
     text = "def __lmr_outer__(%s):\n    def %s(): pass\n    return %s\n"
@@ -2354,11 +2184,10 @@ _LIBRARY = re.compile(r"[/\\](site|dist)-packages[/\\]")
 
 
 def use_cpu_for_cuda() -> None:
-    """Have everything of PyTorch that names CUDA use the CPU, in this process; without PyTorch, do nothing.
+    """Run everything in PyTorch that names CUDA on the CPU, in this process.
 
-    The code's own questions are answered as if there were one GPU. Installed libraries get the true answer: PyTorch's
-    own DataParallel and autocast then turn themselves off. ``x.cuda()`` is ``x`` itself, as it is for what lies on the
-    GPU already.
+    The code's own queries see one GPU. Installed libraries see none, so that DataParallel and autocast turn themselves
+    off. ``x.cuda()`` is ``x``, as for a tensor on the GPU.
     """
     # TorchScript compiles what it finds under the names that are replaced here.
     os.environ.update(CUDA_VISIBLE_DEVICES="", PYTORCH_JIT="0")
@@ -2392,7 +2221,6 @@ def use_cpu_for_cuda() -> None:
 
 
 def _on_cpu(value: Any) -> Any:
-    """Return the CPU for a device or type of tensors that is CUDA's; anything else as it is."""
     torch: Any = sys.modules["torch"]
     if isinstance(value, str):
         return "cpu" if value.partition(":")[0] == "cuda" else value.replace("torch.cuda.", "torch.")
@@ -2400,12 +2228,12 @@ def _on_cpu(value: Any) -> Any:
 
 
 def _device_on_cpu(value: Any) -> Any:
-    # `.to(0)`: the number of a GPU. True and False are numbers, too, and stay.
+    # `.to(0)` is a GPU; `.to(True)` is not.
     return "cpu" if type(value) is int else _on_cpu(value)
 
 
 def _convert_devices(owner: Any, name: str, convert: Callable[[Any], Any] = lambda value: value) -> None:
-    """Wrap a function that takes a device by keyword. ``convert``: what is done to its positional arguments."""
+    """Wrap a function that takes a device by keyword. ``convert``: applied to positional arguments."""
     function = getattr(owner, name, None)
     if function is None:  # in another version of PyTorch
         return
@@ -2420,7 +2248,6 @@ def _convert_devices(owner: Any, name: str, convert: Callable[[Any], Any] = lamb
 
 
 def _answer_queries(torch: Any) -> None:
-    """Answer what ``torch.cuda`` is asked."""
     cuda = torch.cuda
     for name, answer in _ANSWERS.items():
         setattr(cuda, name, lambda *args, answer=answer, **kwargs: answer)
@@ -2433,7 +2260,7 @@ def _answer_queries(torch: Any) -> None:
     cuda.get_device_properties = lambda *args: types.SimpleNamespace(
         name="CPU", total_memory=2**34, major=8, minor=0, multi_processor_count=1
     )
-    # Random numbers of the GPU are drawn by the CPU's generator now. (`torch.manual_seed` itself calls these.)
+    # The CPU's generator draws the GPU's random numbers. (`torch.manual_seed` calls these, too.)
     cuda.manual_seed = cuda.manual_seed_all = lambda seed: torch.default_generator.manual_seed(int(seed))
     cuda.get_rng_state = lambda *args: torch.get_rng_state()
     cuda.set_rng_state = lambda state, *args: torch.set_rng_state(state)
@@ -2442,7 +2269,6 @@ def _answer_queries(torch: Any) -> None:
 
 
 def _answer(function: Any, answer: Any) -> Any:
-    """Return an answer to the code, and the true one to an installed library."""
     asking = sys._getframe(1).f_code.co_filename
     return function() if _LIBRARY.search(asking) else answer
 
@@ -2450,7 +2276,7 @@ def _answer(function: Any, answer: Any) -> Any:
 # probe/shipped.py
 
 class Target:
-    """The function under test, in the repository that the test lies in.
+    """The function under test, in the test's own repository.
 
     Args:
         root: the repository.
@@ -2472,10 +2298,7 @@ class Target:
         self.qualname, self.nth = qualname, nth
         folders = [os.path.join(str(root), folder) if folder else str(root) for folder in sys_path]
         sys.path[:0] = folders + ([] if module else [os.path.dirname(self.path)])
-        if module:
-            self.module: Any = importlib.import_module(module)
-        else:
-            self.module = load_file(MAIN_STAND_IN, self.path)
+        self.module: Any = importlib.import_module(module) if module else load_file(MAIN_STAND_IN, self.path)
         if os.path.realpath(str(self.module.__file__)) != os.path.realpath(self.path):
             raise ImportError("%s was imported from %s" % (module, self.module.__file__))
 
@@ -2508,12 +2331,12 @@ class Target:
         space = self.module.__dict__
         exec(closure_factory(tree, target, self.path, list(free)), space)
         made = space.pop("__lmr_outer__")(**free)
-        # While it is recorded, the recorder's decorator is there.
+        # A recorder of the test registers its decorator here.
         return getattr(builtins, "__lmr_target__", lambda function: function)(made)
 
 
 class Compared(Outcome):
-    """Compares what a call did with the expected outcome, in place; nothing of it is written down."""
+    """Compares the outcome of a call, as live values, with the expected document."""
 
     def __init__(self, expected: Document, checkers: Mapping[str, Any], *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
@@ -2540,8 +2363,8 @@ def check(target: Target, case: Any, checkers: Mapping[str, Any], fixtures: Any 
 
     Args:
         case: its folder.
-        checkers: path → how that part is compared, where not exactly.
-        fixtures: ``unit_test/fixtures.py``, where it is needed.
+        checkers: path → checker, see :class:`Comparison`.
+        fixtures: ``unit_test/fixtures.py``, where the inputs need it.
     """
     expected, compared = read(str(case), "expected"), []
 
