@@ -127,6 +127,15 @@ def test_arxiv_gives_title_and_year(tmp_path: Path) -> None:
     assert got.path.read_bytes() == pdf
 
 
+def test_arxiv_is_asked_again_when_it_is_busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.import_module("lmr_author.core.paper.fetch"), "ARXIV_PAUSE", 0.0)
+    answers = {"/pdf": Answer(make_paper(tmp_path / "in.pdf").read_bytes())}
+    with serve(answers) as address:
+        feed = Answer(FEED.replace("ADDRESS", address).encode())
+        answers["/api/query"] = Answer(status=503, on_asked=lambda: answers.update({"/api/query": feed}))
+        assert fetch("2305.18290", tmp_path / "out.pdf", arxiv_api=address).year == 2023
+
+
 def test_arxiv_without_network_names_the_offline_way(tmp_path: Path) -> None:
     with serve({}) as address:
         pass

@@ -15,9 +15,10 @@ TASKS = Path(__file__).parents[2] / "tasks"
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("Eq. (5), Equations 1-3", "equation (5), equation (1), equation (3)"),
+        ("Eq. (5), Equations 1-3", "equation (5), equation (1), equation (2), equation (3)"),
         ("equation (1), 50 steps", "equation (1)"),
         ("Alg. 2 and Fig. 3a and 3b", "algorithm 2, figure 3"),
+        ("Table II of section IV", "section 4, table 2"),
         ("§3.2, §4 and Section A.1", "section 3.2, section 4, appendix A.1"),
         ("Appendix B and C2", "appendix B, appendix C.2"),
         ("Implement equation (2) in `loss.py`", "equation (2)"),
@@ -52,6 +53,12 @@ def test_what_a_paper_does_not_number_is_not_missing() -> None:
     pages = {1: "1 Introduction\n2 Method\nx = y (1)\nsomething\nz = x (3)\n"}
     assert missing_parts("equation (2) of section 2", pages) == (), "an extraction may lose one"
     assert list(map(str, missing_parts("equation (4) of section 3", pages))) == ["section 3", "equation (4)"]
+
+
+def test_roman_numbers_are_numbers() -> None:
+    pages = {1: "I. INTRODUCTION\nII. RELATED WORK\nIII. METHOD\nTABLE I\nscores"}
+    assert missing_parts("section 3 and Table 1; Section II", pages) == ()
+    assert list(map(str, missing_parts("Section IV, Table II", pages))) == ["section 4", "table 2"]
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,16 @@ def test_changes_that_are_not_committed_are_told(source: Path, tmp_path: Path) -
     assert clone(str(source), "main", tmp_path / "named").notes == ()
 
 
+def test_a_commit_that_a_shallow_clone_lacks_is_there_after_fetching_it(source: Path, tmp_path: Path) -> None:
+    first = git(source, "rev-parse", "HEAD")
+    commit(source, {"train.py": "x = 2\n"})
+    git(tmp_path, "clone", "--quiet", "--depth", "1", f"file://{source}", "shallow")
+
+    error = refused(tmp_path / "shallow", tmp_path / "code", first[:8])
+
+    assert "only a part of the history" in error.message and "--unshallow" in error.hint
+
+
 @pytest.mark.parametrize("kind", ["full", "short", "tag", "annotated", "branch"])
 def test_any_name_of_a_commit_is_resolved(source: Path, tmp_path: Path, kind: str) -> None:
     first = git(source, "rev-parse", "HEAD")
@@ -101,6 +111,23 @@ def test_a_source_that_lacks_its_files_is_named_as_such(source: Path, tmp_path: 
     blob = git(source, "rev-parse", "HEAD:train.py")
     (source / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
     assert "incomplete" in refused(source, tmp_path / "code").hint
+
+
+@pytest.mark.parametrize("name", ["newest", "branch", "id"])
+def test_a_source_that_lacks_files_of_other_commits_alone_is_cloned(
+    source: Path, tmp_path: Path, name: str
+) -> None:
+    old = git(source, "rev-parse", "HEAD:train.py")
+    commit(source, {"train.py": "x = 2\n"})
+    git(source, "branch", "side")
+    (source / ".git" / "objects" / old[:2] / old[2:]).unlink()
+    newest = git(source, "rev-parse", "HEAD")
+
+    found = clone(str(source), {"newest": None, "branch": "side", "id": newest}[name], tmp_path / "code")
+
+    assert (found.folder / "train.py").read_text() == "x = 2\n"
+    assert (found.commit, found.commits) == (newest, 0), "how many there are is not known"
+    assert not (found.folder / ".git").exists()
 
 
 def test_hooks_filters_and_settings_of_the_user_do_nothing(

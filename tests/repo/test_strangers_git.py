@@ -168,6 +168,12 @@ def test_settings_of_a_stranger_never_make_us_wait(kind: str, source: Path, tmp_
         assert Address.parse(str(source)).origin() == ""
 
 
+def test_the_origin_of_a_worktree(source: Path, tmp_path: Path) -> None:
+    git(source, "config", "remote.origin.url", "https://example.org/code")
+    git(source, "worktree", "add", "--quiet", str(tmp_path / "tree"))
+    assert Address.parse(str(tmp_path / "tree")).origin() == "https://example.org/code"
+
+
 @pytest.mark.parametrize("url", ["ext::sh -c id", "file:///", "/"])
 def test_addresses_in_gitmodules_that_run_or_read(url: str, source: Path, tmp_path: Path) -> None:
     commit(source, {".gitmodules": f'[submodule "lib"]\n\tpath = lib\n\turl = {url}\n'})

@@ -10,6 +10,7 @@ from lmr_author.authoring.vetting.facts import best, conflicts, gather_facts
 from lmr_author.core.paper import Paper
 from lmr_author.core.repo.citations import (
     Citation,
+    every_citation,
     plain_latex,
     read_bibtex,
     read_cff,
@@ -93,6 +94,21 @@ def test_a_link_out_of_the_repository_and_a_huge_file_are_not_read(tmp_path: Pat
     assert read_citations(inside) == []
 
 
+def test_a_docstring_cites_the_paper_and_its_venue_or_number_has_the_year(tmp_path: Path) -> None:
+    (tmp_path / "model").mkdir()
+    entries = (
+        '@inproceedings{a, title = "A Layer of Steps", author={Doe, Jane}, booktitle={NeurIPS 2021}}\n'
+        "    @misc{b, title={Of Other Steps}, eprint={1905.01234}, archivePrefix={arXiv}}\n"
+    )
+    text = f'def layer(x):\n    """Apply the layer.\n\n    {entries}    """\n    return x\n'
+    (tmp_path / "model" / "layer.py").write_text(text)
+    first, second = every_citation(tmp_path)
+    assert (first.title, first.year, first.venue) == ("A Layer of Steps", 2021, "NeurIPS 2021")
+    assert first.source.startswith("model/layer.py")
+    assert (second.year, second.url) == (2019, "https://arxiv.org/abs/1905.01234")
+    assert read_citations(tmp_path) == [], "what checks every task reads no code"
+
+
 def test_of_several_citations_only_the_paper_s_own_counts() -> None:
     own = Citation("README.md, line 9", "Wins over ties: A study of pairs", ("Jane Doe",), 2019, "ACL")
     other = Citation("README.md, line 2", "Another paper about wins", ("Kim Li",), 2012, "EMNLP")
@@ -107,6 +123,27 @@ def test_citations_of_other_papers_state_nothing() -> None:
     other = Citation("README.md, line 9", "Something else altogether", ("Jane Doe",), 2019, "ACL")
     facts = gather_facts(paper(title="Wins"), None, [other, Citation("README.md", "A lib", software=True)])
     assert (best(facts, "title"), best(facts, "venue"), best(facts, "authors")) == ("Wins", "", "")
+
+
+def test_a_link_of_nearly_the_same_title_gives_the_address_and_nothing_else(tmp_path: Path) -> None:
+    title = "Wins over Tie: A Study of Pairs"
+    (tmp_path / "README.md").write_text(
+        "# Wins\n\n[Another paper about wins](https://arxiv.org/abs/1202.00001), our own library\n"
+        f"[{title} in code](https://example.com/x) and [**{title}**](https://arxiv.org/abs/1901.12345)\n"
+    )
+    citations = read_citations(tmp_path)
+    facts = gather_facts(paper(), None, citations)
+    (url,) = facts["url"]
+    assert (url.value, url.sources) == ("https://arxiv.org/abs/1901.12345", ("README.md, line 4",))
+    assert best(facts, "title") == "Wins over Ties: a Study of Pairs" and len(facts["title"]) == 1
+
+
+def test_the_text_of_a_link_is_no_title(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("Read [our paper on arXiv](https://arxiv.org/abs/1901.12345).\n")
+    own = Paper((PAGE,), "Wins over Ties: a Study of Pairs", None, "", "1901.12345", "", ())
+    facts = gather_facts(own, None, read_citations(tmp_path))
+    assert [fact.value for fact in facts["title"]] == ["Wins over Ties: a Study of Pairs"]
+    assert [fact.sources for fact in facts["url"]] == [("page 1",)]
 
 
 def test_the_date_of_a_file_is_worth_less_than_a_citation() -> None:

@@ -78,14 +78,14 @@ def test_github_tells_activity_and_licence() -> None:
     ]
 
 
-LIMITED = {"X-RateLimit-Remaining": "0"}
+LIMITED = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1700000000"}
 
 
 @pytest.mark.parametrize(
     ("said", "note"),
     [
-        (Answer(b"{}", 403, LIMITED), "rate limit reached"),
-        (Answer(b"", 429), "rate limit reached"),
+        (Answer(b"{}", 403, LIMITED), "rate limit reached; again at 22:13 UTC"),
+        (Answer(b"", 429, {"Retry-After": "17"}), "rate limit reached; again in 17 s"),
         (Answer(b"", 404), "it does not know this (404)"),
         (Answer(b"", 500), "it answers 500 Internal Server Error"),
         (Answer(b"\xff\xfe garbage"), "the answer is not JSON"),

@@ -25,7 +25,7 @@ from lmr_author.core import files, foreign, paper, repo
 from lmr_author.core.errors import LmrError, UsageError, concerning
 from lmr_author.core.paper import FetchedPaper, Paper
 from lmr_author.core.repo import Address, Clone, CloneOptions
-from lmr_author.core.repo.citations import read_citations
+from lmr_author.core.repo.citations import every_citation
 from lmr_author.core.task import Progress, Task, TaskInfo
 from lmr_author.core.task.provenance import BaseImageOrigin
 from lmr_author.core.task.reviews import VettingRecord
@@ -115,7 +115,7 @@ def new_task(
         # The repository tells facts about the paper, so it is here before the task has a name.
         with files.staged_folder(options.tasks_dir / "new-task", lambda: final) as staging:
             clone = _clone(options, patch, staging / "repository", say)
-            facts = gather_facts(read, fetched, read_citations(clone.folder))
+            facts = gather_facts(read, fetched, every_citation(clone.folder))
             draft = _draft(options, read, facts, taken)
             if wizard:
                 draft = wizard.edit(draft, taken, facts)

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from pathlib import Path
 
 from lmr_author.core.paper import FetchedPaper, Paper
@@ -18,6 +19,8 @@ from lmr_author.core.repo.citations import Citation
 DISPUTABLE = ("title", "authors", "year")
 """Facts of which one value at most is right. Venues are written in many ways, and a paper has several addresses."""
 
+LIKE = 0.9
+"""Similarity of two titles of one paper: a word in the plural, a colon or an article more."""
 _WEAK_YEARS = ("the PDF's creation date", "the copyright line on page 1")
 _ABBREVIATED = {"others", "et al.", "et al"}
 
@@ -75,13 +78,18 @@ def gather_facts(paper: Paper | None, fetched: FetchedPaper | None, citations: S
             *((citation.title, citation.source) for citation in own),
             (paper.title, "the PDF"),
         ],
-        "authors": _authors(fetched, own),
+        "authors": _authors(paper, fetched, own),
         "year": _years(paper, fetched, own),
         "venue": [(paper.venue, "page 1"), *((citation.venue, citation.source) for citation in own)],
         "url": [
             (fetched.url, "where it was fetched"),
             (f"https://arxiv.org/abs/{identifier}" if identifier else "", "page 1"),
             *((citation.url, citation.source) for citation in own),
+            # Last, and only for the address: it may be another paper.
+            *(
+                (citation.url, citation.source)
+                for citation in _similar(fetched.title or paper.title, citations)
+            ),
         ],
     }
     return {name: _merged(name, stated) for name, stated in statements.items()}
@@ -96,16 +104,29 @@ def _own(paper: Paper, citations: Sequence[Citation]) -> list[Citation]:
         # A title of a word or two is on many pages.
         is_named = len(citation.title.split()) >= 3 and _squeezed(citation.title) in first
         is_linked = bool(identifier) and identifier in citation.url
-        if (is_named or is_linked) and not citation.software:
+        if (is_named or is_linked) and not (citation.software or citation.is_link):
             own.append(citation)
     return sorted(own, key=lambda citation: (not citation.venue, not citation.year))
 
 
-def _authors(fetched: FetchedPaper, own: Sequence[Citation]) -> list[Statement]:
+def _similar(title: str, citations: Sequence[Citation]) -> list[Citation]:
+    """Return the citations of a title like the paper's, the likest first: people shorten titles, and mistype them."""
+    matcher = SequenceMatcher(b=_squeezed(title), autojunk=False)
+    similar = []
+    for citation in citations:
+        matcher.set_seq1(_squeezed(citation.title))
+        is_long = min(len(citation.title.split()), len(title.split())) >= 3
+        if is_long and not citation.software and (likeness := matcher.ratio()) >= LIKE:
+            similar.append((likeness, citation))
+    return [citation for _, citation in sorted(similar, key=lambda pair: -pair[0])]
+
+
+def _authors(paper: Paper, fetched: FetchedPaper, own: Sequence[Citation]) -> list[Statement]:
     """Return the authors by source; a list that ends in "et al." only where there is no other."""
     stated: list[tuple[Sequence[str], str]] = [
         (fetched.authors, "arXiv"),
         *((citation.authors, citation.source) for citation in own),
+        (paper.authors, "the PDF's metadata"),
     ]
     whole = [(names, source) for names, source in stated if names and not _ABBREVIATED & set(names)]
     return [("; ".join(names), source) for names, source in whole or stated]

@@ -32,7 +32,7 @@ from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.paper import FetchedPaper, Paper
 from lmr_author.core.paper.fetch import ARXIV, SECONDS, ArxivEntry, Unavailable, arxiv_entry, arxiv_id, get
 from lmr_author.core.repo import Address, Clone, CloneOptions
-from lmr_author.core.repo.citations import read_bibtex, read_citations
+from lmr_author.core.repo.citations import every_citation, read_bibtex
 from lmr_author.core.task import Progress, Task
 from lmr_author.core.task.reviews import VettingQuestion, VettingRecord, VettingSource
 from lmr_author.core.texts import printable
@@ -283,7 +283,7 @@ def gather(options: VetOptions, say: Progress) -> tuple[VettingRecord, dict[str,
                 "give a readable PDF, or a repository that can be cloned",
             )
         public = options.repo_url or _public(options.repo, read)
-        facts = gather_facts(read, fetched, read_citations(clone.folder) if clone else ())
+        facts = gather_facts(read, fetched, every_citation(clone.folder) if clone else ())
         gathered = merged(
             from_paper(read, public) if read else {},
             from_facts(facts, datetime.now(UTC).year),

@@ -37,6 +37,8 @@ _PROCEEDINGS = re.compile(
 )
 # "Association for Computational Linguistics" alone is a publisher, so a venue needs a year beside it.
 _VENUE = re.compile(
+    # "Nature 630 (2024)", "Nature | Vol 630 | 20 June 2024"
+    r"^[A-Z][A-Za-z&. ]{3,60},? \d{1,4}(?:\(\d+\))? ?\((?:19|20)\d\d\)|^[A-Z][A-Za-z&. ]{3,60} \| Vol\.? \d+|"
     rf"{_PROCEEDINGS.pattern}|[Pp]ublished (?:as|in|at)|[Aa]ccepted (?:at|to|by|for)|\b(?:{_NAMES})\b"
 )
 _CITED = re.compile(
@@ -66,6 +68,7 @@ class Paper:
     Attributes:
         title: the largest text on page 1, else the PDF's own title; "" when neither is one.
         year: of the venue named on page 1, else of the arXiv id, the copyright line or the PDF; None when unknown.
+        authors: by the PDF's metadata, which most PDFs lack.
         arxiv_id: from arXiv's stamp on page 1, with version; "" when there is none.
         venue: the line of page 1 that names a venue and a year; "" when there is none.
         repositories: links to code hosts, each once, in order of appearance.
@@ -80,6 +83,7 @@ class Paper:
     venue: str
     repositories: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    authors: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, str]:
         """Return ``paper.json``: page number, from 1, to text."""
@@ -114,6 +118,7 @@ def extract(pdf: Path, *, seconds: float = SECONDS, memory: int = MEMORY_BYTES) 
         venue=venue,
         repositories=_repositories([*pages, *data["links"]]),
         notes=tuple(_notes(data, pages)),
+        authors=_authors(data["metadata"].get("author", "")),
     )
 
 
@@ -178,6 +183,13 @@ def _title(data: dict[str, Any]) -> str:
     return ""
 
 
+def _authors(text: str) -> tuple[str, ...]:
+    """Return the names of a PDF's metadata; none where a single word names a program or an account."""
+    separator = r"\s*;\s*" if ";" in text else r"\s*,\s*(?:and\s+)?|\s+and\s+"
+    names = [printable(name, 100) for name in re.split(separator, text)]
+    return tuple(name for name in names if " " in name)[:200]
+
+
 def _venue(page: str) -> tuple[str, int | None]:
     """Return the line, or up to three of them, that names a venue and its year, or an edition that tells the year."""
     lines = [printable(unicodedata.normalize("NFKC", line), 200) for line in page.split("\n")]
@@ -238,7 +250,8 @@ def _repositories(texts: Iterable[str]) -> tuple[str, ...]:
         whole = _BROKEN_LINK.sub(r"\1", text)
         for match in _REPOSITORY.finditer(whole):
             links.setdefault("https://" + match["address"].removesuffix(".git"))
-    return tuple(links)[:20]
+    # A link at a line's end may be cut where no hyphen shows it; the whole link starts with the cut one.
+    return tuple(link for link in links if not any(other.startswith(f"{link}-") for other in links))[:20]
 
 
 def _notes(data: dict[str, Any], pages: tuple[str, ...]) -> Iterable[str]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote, unquote, urlsplit
@@ -90,8 +92,21 @@ def _refusal(response: Any) -> Unavailable:
     if code == 404:
         return Unknown("it does not know this (404)")
     if code == 429 or response.headers.get("x-ratelimit-remaining") == "0":
-        return Unavailable("rate limit reached")
+        return Unavailable(f"rate limit reached{_until(response.headers)}")
     return Unavailable(f"it answers {code} {printable(response.reason_phrase, 60)}".rstrip())
+
+
+def _until(headers: Mapping[str, str]) -> str:
+    """Return when a rate limit ends, as far as the headers tell."""
+    try:
+        if "x-ratelimit-reset" in headers:
+            moment = datetime.fromtimestamp(int(headers["x-ratelimit-reset"]), UTC)
+            return f"; again at {moment:%H:%M} UTC"
+        if "retry-after" in headers:
+            return f"; again in {int(headers['retry-after'])} s"
+    except (ValueError, OverflowError, OSError):
+        pass
+    return ""
 
 
 @dataclass(frozen=True)
@@ -153,6 +168,8 @@ DOWNLOAD_SECONDS = 300.0
 
 ARXIV_SECONDS = 30.0
 """Time limit of one question to arXiv's API."""
+ARXIV_PAUSE = 3.0
+"""Seconds between two questions, as arXiv requests."""
 
 _AGAIN = "download the paper again"
 _BY_HAND = "check the network, or download the PDF with a browser and pass the file"
@@ -255,12 +272,16 @@ def _store(data: bytes, shown: str, into: Path) -> str:
 
 
 def _fetch_from_arxiv(identifier: str, into: Path, api: str) -> FetchedPaper:
-    try:
-        entry = arxiv_entry(identifier, api, ARXIV_SECONDS)
-    except Unknown as error:
-        raise LmrError(f"arXiv knows no paper {identifier}", "check the id") from error
-    except Unavailable as error:
-        raise LmrError(f"arXiv does not answer about {identifier} ({error})", _BY_HAND) from error
+    for is_last in (False, True):
+        try:
+            entry = arxiv_entry(identifier, api, ARXIV_SECONDS)
+            break
+        except Unknown as error:
+            raise LmrError(f"arXiv knows no paper {identifier}", "check the id") from error
+        except Unavailable as error:
+            if is_last:
+                raise LmrError(f"arXiv does not answer about {identifier} ({error})", _BY_HAND) from error
+            time.sleep(ARXIV_PAUSE)  # it is often busy for a moment
     digest = _store(_download(entry.pdf_url), _without_login(entry.pdf_url), into)
     url = f"https://arxiv.org/abs/{identifier}"
     year = int(entry.published[:4])

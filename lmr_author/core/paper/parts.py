@@ -134,7 +134,7 @@ _WORDS = {
     "figure": r"figures?|figs?\.?",
     "appendix": r"appendix|appendices|app\.",
 }
-_NUMBER = r"(?:[A-Z]\.?)?\d{1,3}(?:\.\d{1,3}){0,3}(?![\d%])|[A-Z](?![A-Za-z\d'’-])"
+_NUMBER = r"(?:[A-Z]\.?)?\d{1,3}(?:\.\d{1,3}){0,3}(?![\d%])|[IVX]{1,5}(?![A-Za-z\d])|[A-Z](?![A-Za-z\d'’-])"
 _ITEM = rf"(?:\(\s*(?:{_NUMBER})[a-z]?\s*\)|(?:{_NUMBER})(?:[a-z](?![a-z]))?)"
 # Behind a comma a bare number may begin something else: "equation (1), 50 steps".
 _LISTED = rf",\s*(?:\(\s*(?:{_NUMBER})\s*\)|(?:{_NUMBER})(?=\s*(?:[,.;:)]|$|(?:and|to|of|in)\b|[-–&])))"
@@ -153,9 +153,13 @@ _OTHER_WORK = re.compile(
 _BEFORE = re.compile(rf"\([^()]*(?:{_YEAR})[^()]*$|\b(?:et al\.|[A-Z]\w*)['’]s\s*$")
 """Before a part of another work: "(Kim et al., 2019, section 3", "ASAM's equation (2)"."""
 
+_ROMAN = {"I": 1, "V": 5, "X": 10}
+_MOST_OF_A_RANGE = 50
+
 _NUMBERED_LINE = re.compile(
     r"^[ \t]*(\d{1,2}(?:\.\d{1,2}){0,3})\.?[ \t]*\n?[ \t]*(?=[A-Z(“\"]|[a-z]{1,2}[A-Z-])", re.M
 )
+_ROMAN_LINE = re.compile(r"^[ \t]*([IVX]{1,5})\.[ \t]*\n?[ \t]*(?=[A-Z])", re.M)
 _LETTERED_LINE = re.compile(r"^[ \t]*([A-Z](?:\.\d{1,2}){0,3})\.?[ \t]*\n?[ \t]*(?=[A-Z][A-Za-z ])", re.M)
 _APPENDIX = re.compile(r"^\W*(?:appendix|appendices|supplement)", re.I | re.M)
 _LABEL = re.compile(r"\(\s*([A-Z]?\.?\d{1,3}(?:\.\d{1,3})?)\s*[a-z]?\s*\)")
@@ -179,8 +183,7 @@ def named_parts(text: str) -> tuple[NamedPart, ...]:
     for kind, pattern in _NAMED.items():
         for match in pattern.finditer(text):
             if not _is_elsewhere(text, match):
-                named = (_part(kind, number[0]) for number in re.finditer(_NUMBER, match[1]))
-                parts.update(dict.fromkeys(filter(None, named)))
+                parts.update(dict.fromkeys(_parts(kind, match[1])))
     return tuple(parts)
 
 
@@ -199,14 +202,39 @@ def _is_elsewhere(text: str, match: re.Match[str]) -> bool:
     return bool(_BEFORE.search(before) or _OTHER_WORK.match(behind))
 
 
+def _parts(kind: str, text: str) -> Iterator[NamedPart]:
+    """Yield the parts of "2, 3 to 5"; between two whole numbers that "to" joins, also those between."""
+    last, at = "", 0
+    for match in re.finditer(_NUMBER, text):
+        part = _part(kind, match[0])
+        if part is None:
+            continue
+        if (
+            last.isdecimal()
+            and part.number.isdecimal()
+            and re.search(r"\bto\b|\bthrough\b|–|-", text[at : match.start()])
+        ):
+            stop = min(int(part.number), int(last) + _MOST_OF_A_RANGE)
+            yield from (NamedPart(kind, str(number)) for number in range(int(last) + 1, stop))
+        yield part
+        last, at = part.number, match.end()
+
+
 def _part(kind: str, number: str) -> NamedPart | None:
     """Return the part that a number means beside a kind; None where it may be something else."""
+    if re.fullmatch("[IVX]+", number) and kind != "appendix" and (kind != "equation" or len(number) > 1):
+        return NamedPart(kind, str(_arabic(number)))
     if number.isalpha():
-        return NamedPart("appendix", number) if kind in ("section", "appendix") else None
+        return NamedPart("appendix", number) if kind in ("section", "appendix") and len(number) == 1 else None
     if number[0].isalpha():
         number = f"{number[0]}.{number[1:].lstrip('.')}"
         return NamedPart("appendix" if kind == "section" else kind, number)
     return None if kind == "appendix" else NamedPart(kind, number)
+
+
+def _arabic(roman: str) -> int:
+    values = [_ROMAN[letter] for letter in roman]
+    return sum(-value if value < max(values[at:]) else value for at, value in enumerate(values))
 
 
 def _parts_of(pages: Mapping[int, str]) -> dict[str, set[str]]:
@@ -215,8 +243,9 @@ def _parts_of(pages: Mapping[int, str]) -> dict[str, set[str]]:
     present: dict[str, set[str]] = {kind: set() for kind in _WORDS}
     for part in named_parts(text):
         present[part.kind].add(part.number)
-    if sections(pages):
-        present["section"] |= _with_outer(_NUMBERED_LINE.findall(text))
+    roman = {str(_arabic(match[1])) for match in _ROMAN_LINE.finditer(text)}
+    if sections(pages) or {"1", "2", "3"} <= roman:
+        present["section"] |= roman | _with_outer(_NUMBERED_LINE.findall(text))
     else:
         present["section"] = set()
     if present["appendix"] or _APPENDIX.search(text):

@@ -194,7 +194,13 @@ def read_settings(data: bytes) -> dict[str, dict[str, str]]:
 
 
 def _origin(repository: Path) -> str:
-    """Return the address of the remote ``origin`` of a clone or a bare repository; "" for none."""
+    """Return the remote ``origin`` of a clone, a linked worktree, a submodule or a bare repository; "" for none."""
     folder = repository / ".git"
-    data = foreign.read_regular(str((folder if folder.is_dir() else repository) / "config"), MOST_BYTES)
+    if pointer := foreign.read_regular(str(folder), MOST_BYTES):
+        folder = repository / os.fsdecode(pointer.removeprefix(b"gitdir:").strip())
+        common = foreign.read_regular(str(folder / "commondir"), MOST_BYTES) or b""
+        folder /= os.fsdecode(common.strip())
+    elif not folder.is_dir():
+        folder = repository
+    data = foreign.read_regular(str(folder / "config"), MOST_BYTES)
     return read_settings(data or b"").get('remote "origin"', {}).get("url", "")

@@ -1,20 +1,23 @@
-"""The works that a repository cites: BibTeX in its README and *.bib files, CITATION.cff."""
+"""The works that a repository cites: BibTeX and links in its README and *.bib files, CITATION.cff, docstrings."""
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lmr_author.core import foreign
+from lmr_author.core import files, foreign
 from lmr_author.core.parsing import NotParsed, yaml_data
 from lmr_author.core.texts import printable
 
 MOST_FILES = 12
+MOST_MODULES = 1000
+"""Python files that are searched for BibTeX."""
 MOST_BYTES = 1024 * 1024
 MOST_ENTRIES = 200
 MOST_CHARACTERS = 256 * 1024
@@ -26,6 +29,17 @@ That of characters is of BibTeX: text that only looks like it takes the parser h
 _CITING_FILE = re.compile(r"^(readme|citation|citing)(\.(md|rst|txt|bib|tex|cff))?$|\.bib$", re.I)
 _PREPRINT = re.compile(r"\barxiv\b|\bcorr\b|preprint", re.I)
 _ARXIV = re.compile(r"(?:arxiv[:./ ]*(?:org/)?(?:abs/|pdf/)?\s*)(\d{4}\.\d{4,5})", re.I)
+_LINK = re.compile(r"\[([^\[\]]{10,300})\]\((https?://[^\s()<>]{5,200})\)")
+_PUBLISHER = re.compile(
+    r"//(?:www\.)?(?:arxiv\.org/(?:abs|pdf)|openreview\.net|aclanthology\.org|doi\.org|proceedings\.|papers\.)",
+    re.I,
+)
+"""The beginning of an address at which papers are published."""
+_IN_CODE = re.compile(
+    r"@(?:article|inproceedings|conference|misc|proceedings|techreport)\s*\{(?:(?!\"\"\"|''').){20,4000}",
+    re.IGNORECASE | re.DOTALL,
+)
+"""An entry in a docstring, up to the docstring's end."""
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>{},;]+")
 
 
@@ -36,6 +50,7 @@ class Citation:
     Attributes:
         source: the file and line that state it.
         venue: journal or proceedings; "" for a preprint.
+        is_link: its title is the text of a link, which may say anything.
     """
 
     source: str
@@ -45,6 +60,7 @@ class Citation:
     venue: str = ""
     url: str = ""
     software: bool = False
+    is_link: bool = False
 
 
 def read_citations(folder: Path) -> list[Citation]:
@@ -59,8 +75,21 @@ def read_citations(folder: Path) -> list[Citation]:
         if path.suffix.lower() == ".cff":
             structured += read_cff(text, name)
         else:
-            entries += read_bibtex(text, name)
+            entries += [*read_bibtex(text, name), *_read_links(text, name)]
     return [*structured, *entries][:MOST_ENTRIES]
+
+
+def every_citation(folder: Path) -> list[Citation]:
+    """Return the works cited at the top of a repository, then those in docstrings, for which its code is read."""
+    return [*read_citations(folder), *_in_code(os.path.realpath(folder))][:MOST_ENTRIES]
+
+
+def _in_code(root: str) -> Iterator[Citation]:
+    modules = (path for path in files.walk(Path(root)) if path.suffix == ".py")
+    for path in itertools.islice(modules, MOST_MODULES):
+        data = foreign.read_inside(root, path, MOST_BYTES) or b""
+        for match in _IN_CODE.finditer(data.decode("utf-8", "replace")):
+            yield from read_bibtex(match[0], printable(path.relative_to(root).as_posix()))
 
 
 def read_cff(text: str, name: str) -> list[Citation]:
@@ -120,6 +149,15 @@ def read_bibtex(text: str, name: str) -> list[Citation]:
         source = f"{name}, line {(block.start_line or 0) + 1}"
         citations.append(_of_bibtex(fields, source, software=block.entry_type in ("software", "manual")))
     return citations
+
+
+def _read_links(text: str, name: str) -> Iterator[Citation]:
+    """Yield the works that Markdown links by their titles."""
+    for match in _LINK.finditer(text):
+        if _PUBLISHER.search(match[2]):
+            line = text.count("\n", 0, match.start()) + 1
+            title = printable(match[1].strip("*_ "), 300)
+            yield Citation(f"{name}, line {line}", title, url=match[2], is_link=True)
 
 
 def _of_bibtex(fields: Mapping[str, str], source: str, *, software: bool) -> Citation:

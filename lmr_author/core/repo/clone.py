@@ -136,10 +136,10 @@ def _checkout(
 ) -> Clone:
     """Clone into ``folder`` with submodules and LFS files, and remove its ``.git``."""
     git = Git(folder.parent, options.seconds, (address.git, address.shown), progress)
-    _fetch(git, address, folder)
+    has_history = _fetch(git, address, commit, folder)
     git = replace(git, folder=folder)
     with opened(folder) as repository:
-        sha = _resolve(git, repository, commit, address.shown)
+        sha = _resolve(git, repository, commit if has_history else "FETCH_HEAD", address.shown)
         with without_filters(folder):
             git.run("checkout", "--quiet", "--force", "--detach", sha)
         made = _describe(repository, sha, folder)
@@ -155,15 +155,24 @@ def _checkout(
     return made
 
 
-def _fetch(git: Git, address: Address, folder: Path) -> None:
-    """Get a repository's history without files, or a local one's with them."""
+def _fetch(git: Git, address: Address, commit: str | None, folder: Path) -> bool:
+    """Get a repository's history without files, or a local one's with them; False where it is one commit alone."""
     # Files of other commits are not needed; a server that cannot leave them out sends everything. A local
     # repository sends all: where it is shallow or lacks objects, git asks for what is missing without end.
     how = ["--upload-pack", LOCAL_UPLOAD] if address.local else ["--filter=blob:none"]
     try:
         git.run("clone", "--no-checkout", "--progress", "--template=", *how, "--", address.git, str(folder))
+        return True
     except LmrError as error:
-        if address.local and "not read from remote" in error.message:
+        if not address.local:
+            raise
+        # A partial clone may lack files of old commits, and have those of the one that is wanted.
+        with suppress(LmrError):
+            git.run("init", "--quiet", "--template=", str(folder))
+            inside = replace(git, folder=folder)
+            inside.run("fetch", "--quiet", "--depth=1", *how, "--", address.git, commit or "HEAD")
+            return False
+        if "not read from remote" in error.message:
             raise LmrError(
                 f"{address.shown} is no git repository, or git may not read it",
                 "name the folder of a clone; of files without history make one: git init, git add ., git commit",
@@ -189,6 +198,10 @@ def _resolve(git: Git, repository: Repo, commit: str | None, shown: str) -> str:
     names = [name for name in references if name != "HEAD"]
     close = difflib.get_close_matches(wanted, names, 5, 0.5) or names[:5]
     message = f"{shown} has no commit, tag or branch {wanted!r}"
+    if (Path(repository.git_dir) / "shallow").exists():
+        raise LmrError(
+            f"{message}, and only a part of the history", "fetch the rest there: git fetch --unshallow"
+        )
     nearest = ", ".join(map(printable, close))
     hint = f"there are, for example: {nearest}" if close else "check the commit"
     raise LmrError(message, Hint(hint, (Setting("--commit"),)))
