@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from lmr_author.core import code, foreign
-from lmr_author.core.code.tree import last_name
+from lmr_author.core.code.tree import PYTHON_2, last_name
 from lmr_author.core.errors import SourceError
 from lmr_author.core.texts import listed
 
@@ -41,7 +41,7 @@ _SELF = ("self", "cls")
 class Obstacle:
     """Why a test cannot run a function: its kind, and a sentence."""
 
-    kind: Literal["program", "gpu"]
+    kind: Literal["command line", "program", "python 2", "gpu"]
     sentence: str
 
 
@@ -202,14 +202,21 @@ def _at_lines_of(masked: list[IndexEntry], originals: list[IndexEntry]) -> list[
 def read(path: str, data: bytes) -> tuple[list[IndexEntry], Counter[str]]:
     """Return a file's functions in file order, and how often the file calls each name. Raises SourceError."""
     module = code.Module.parse(data, path)
-    program = code.program_on_import(module.tree)
+    of_file = _obstacle_of_file(module)
+    has_old_names = any(node.id in PYTHON_2 for node in code.each(module.tree, ast.Name))
     entries = []
     for definition in module.definitions:
         node = definition.node
         if isinstance(node, ast.ClassDef):
             continue
         if not definition.is_overload:
-            entries.append(_entry(path, definition, node, _obstacle(module, program, node)))
+            obstacle = _obstacle(module, of_file, node)
+            if has_old_names and (gone := code.python_2_names(module.tree, node)):
+                sentence = (
+                    f"it, or what it calls of its file, uses {', '.join(gone)}, which Python 3 does not have"
+                )
+                obstacle = Obstacle("python 2", sentence)
+            entries.append(_entry(path, definition, node, obstacle))
     calls: Counter[str] = Counter()
     for call in code.each(module.tree, ast.Call):
         name = _name(call.func)
@@ -265,16 +272,22 @@ def _names_and_calls(nodes: Sequence[ast.AST]) -> tuple[tuple[str, ...], tuple[s
     return tuple(names), tuple(calls)
 
 
-def _obstacle(module: code.Module, program: ast.stmt | None, function: code.FunctionNode) -> Obstacle | None:
-    if program is not None:
+def _obstacle_of_file(module: code.Module) -> Obstacle | None:
+    # The word is searched first: the analysis is slow, and most files need none.
+    if b"parse_args" in module.data and (demand := code.demanded(module.tree)):
+        return Obstacle("command line", f"no test can import it: the file {demand}")
+    if (program := code.program_on_import(module.tree)) is not None:
         sentence = f"its file runs a program when it is imported (line {program.lineno})"
         return Obstacle("program", f"{sentence}: a patch that adds a guard makes it importable")
-    # The word is searched first: the analysis is slow, and most files need none.
-    if b"cuda" in module.data and (lines := code.gpu_lines(function, module.tree)):
+    return None
+
+
+def _obstacle(module: code.Module, of_file: Obstacle | None, function: code.FunctionNode) -> Obstacle | None:
+    if of_file is None and b"cuda" in module.data and (lines := code.gpu_lines(function, module.tree)):
         shown = listed([str(line) for line in lines], 3)
         sentence = f"it insists on a GPU (line {shown}): `record --cuda-as-cpu` runs it on the CPU"
         return Obstacle("gpu", sentence)
-    return None
+    return of_file
 
 
 def _name(node: ast.AST) -> str:

@@ -12,6 +12,10 @@ from lmr_author.core.task import Target
 SCRIPT = """\
 import argparse
 
+parser = argparse.ArgumentParser()
+{argument}
+args = {parsed}
+
 
 def loss(x):
     return x
@@ -28,11 +32,14 @@ def train():
 
 {end}
 """
+DATASET = "parser.add_argument('dataset', choices=['a', 'b'])"
 
 
-def told(end: str, name: str = "loss") -> list[str]:
+def told(
+    argument: str = "", parsed: str = "parser.parse_args()", end: str = "", name: str = "loss"
+) -> list[str]:
     """The remarks about a function of the script."""
-    text = SCRIPT.format(end=end)
+    text = SCRIPT.format(argument=argument, parsed=parsed, end=end)
     module = code.Module.parse(text.encode(), "train.py")
     return list(import_remarks(module, code.find(module, Target("train.py", name))))
 
@@ -40,8 +47,8 @@ def told(end: str, name: str = "loss") -> list[str]:
 @pytest.mark.parametrize(
     ("end", "begins"),
     [
-        ("print(loss(1))", "loss is called when the file is imported (line 17): the masked file cannot"),
-        ("@loss\ndef other(): pass", "loss is called when the file is imported (line 17)"),
+        ("print(loss(1))", "loss is called when the file is imported (line 21): the masked file cannot"),
+        ("@loss\ndef other(): pass", "loss is called when the file is imported (line 21)"),
         (
             "if __name__ != '__main__':\n    pass\nelse:\n    pass\nf = lambda x=loss(1): x",
             "loss is called when",
@@ -67,6 +74,31 @@ def test_what_runs_later_is_no_matter(end: str) -> None:
 
 def test_a_method_is_not_the_function_of_its_name() -> None:
     assert told(end="loss(1)", name="Net.loss") == []
+
+
+@pytest.mark.parametrize(
+    ("argument", "demanded"),
+    [
+        (DATASET, "dataset"),
+        ("parser.add_argument('-d', '--data', required=True)", "--data"),
+        (f"parser.add_argument('-v')\n{DATASET}", "dataset"),
+    ],
+)
+def test_a_command_line_without_which_the_file_ends_is_told(argument: str, demanded: str) -> None:
+    (remark,) = told(argument)
+    assert f"and requires {demanded}: no test can import it" in remark
+
+
+@pytest.mark.parametrize(
+    ("argument", "parsed"),
+    [
+        ("parser.add_argument('data', nargs='?')", "parser.parse_args()"),
+        (DATASET, "parser.parse_args(['a'])"),
+        (f"if __name__ == '__main__':\n    {DATASET}", "parser.parse_args()"),
+    ],
+)
+def test_a_command_line_that_may_be_empty_is_no_matter(argument: str, parsed: str) -> None:
+    assert told(argument, parsed) == []
 
 
 PROGRAMS = {
@@ -108,3 +140,19 @@ def test_a_file_that_runs_its_program_is_named_with_the_remedy(end: str) -> None
     (remark,) = remarks
     assert f": `{PROGRAMS[end]}`)" in remark and "lmr-author new-task --patch FILE" in remark
     assert obstacle is not None and obstacle.kind == "program"
+
+
+@pytest.mark.parametrize(
+    ("before", "body", "names"),
+    [
+        ("", "return [i for i in xrange(x)]", "xrange"),
+        ("from six.moves import xrange", "return xrange(x)", ""),
+        ("import sys", "return range(x) if sys.version_info[0] > 2 else xrange(x)", ""),
+        ("def g(): return xrange(3)\ndef h(): return g()", "return h()", "xrange"),
+    ],
+)
+def test_what_only_python_2_has_is_named(before: str, body: str, names: str) -> None:
+    module = code.Module.parse(f"{before}\n\ndef f(x):\n    {body}\n".encode(), "a.py")
+    found = list(import_remarks(module, code.find(module, Target("a.py", "f"))))
+    said = f"f, or what it calls of its file, uses {names}, which Python 3 does not have: it cannot run"
+    assert [line.partition(";")[0] for line in found] == ([said] if names else [])

@@ -61,6 +61,7 @@ ADVICE: list[tuple[str, list[str], dict[str, Any], str]] = [
     (MINE, ["mine/net.py", "tools/mine.py"], {}, "in the folder . of the repository, where Python does not look"),
     (MINE, ["unit_test/mine.py"], {}, "mine is not installed where the command runs: make an environment"),
     (MINE, ["fast/__init__.py", "fast/mine/__init__.py"], {}, "mine is not installed"),
+    (MINE, ["tests/ops/mine/test_a.py"], {}, "mine is not installed"),
     (MINE, [], {"in_image": True}, "mine is not installed in the image: `lmr-author env lock --with"),
     (MINE, [], {"explain": lambda text: Hint(f"why: {text}")}, f"why: {MINE}"),
     (MINE, ["mine.py"], {"explain": "wrong".format}, "run the command as the repository does"),

@@ -143,18 +143,20 @@ def test_references_are_no_text_of_the_paper_on_whichever_page_they_end() -> Non
 
 def test_what_cannot_run_in_a_test_moves_down_and_says_why(tmp_path: Path) -> None:
     body = "    total = 0\n    for score in scores:\n        total += score\n    return total / len(scores)\n"
-    main = "def main():\n    pass\n\nmain()\n"
+    parse = "import argparse\np = argparse.ArgumentParser()\np.add_argument('data')\nargs = p.parse_args()\n"
     files = {
-        "b.py": f"{main}def ranking_penalty(scores):\n{body}",
+        "a.py": "def pairwise_penalty(scores):\n" + body.replace("in scores:", "in xrange(3):"),
+        "b.py": f"{parse}def ranking_penalty(scores):\n{body}",
         "c.py": "def score_penalty(scores):\n    raise NotImplementedError\n",
     }
     golden = {"c.py": f"def score_penalty(scores):\n{body}".encode()}
     found = rank(indexing.build(write_files(tmp_path, files), instead=golden), PaperText.from_json(PAPER))
     assert found[0].entry.path == "c.py", "the golden counts, not the mask"
     said = {item.entry.path: item for item in found}
-    assert "its file runs when imported" in said["b.py"].warnings
+    assert "cannot run in a test" in said["a.py"].warnings and "cannot run in a test" in said["b.py"].warnings
     runs = {path: item.to_json()["criteria"]["runs"]["reason"] for path, item in said.items()}
-    assert runs["b.py"].startswith("its file runs a program when it is imported (line 4)")
+    assert runs["a.py"] == "it, or what it calls of its file, uses xrange, which Python 3 does not have"
+    assert runs["b.py"].endswith("reads the command line when it is imported (line 4) and requires data")
     assert runs["c.py"].startswith("nothing")
 
 
@@ -243,6 +245,22 @@ def test_the_same_function_in_several_files_is_one_suggestion(tmp_path: Path) ->
     masked = rank(indexing.build(tmp_path), PaperText({}), masked={("task_b/score.py", "score"): 1}, top=1)
     assert [suggestion.target for suggestion in masked] == ["task_b/score.py::score"]
     assert masked[0].copies[0] == "score.py::score"
+
+
+def test_a_longer_version_of_a_function_comes_before_the_one_that_it_grew_from(tmp_path: Path) -> None:
+    body = "    ratio = policy - reference\n    margin = ratio * beta\n    loss = hinge(margin).mean()\n"
+    older = f"def score(policy, reference, beta):\n{body}    return loss\n"
+    extra = "    cached = table.lookup(beta)\n    table.update(cached, beta)\n    shape = cached.shape\n" * 3
+    newer = f"def score(policy, reference, beta):\n{body}{extra}    return loss\n"
+    use = "from new import score\n\nprint(score(1, 2, 3))\n"
+    files = {"a_old.py": older, "new.py": newer, "use.py": use, "other.py": "def other(x):\n    return x\n"}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    paper = PaperText({1: "We score the margin of policy and reference by a hinge loss with a ratio beta."})
+
+    targets = [suggestion.target for suggestion in rank(indexing.build(tmp_path), paper)]
+
+    assert targets.index("new.py::score") < targets.index("a_old.py::score")
 
 
 def test_a_repository_of_notebooks_says_what_to_do(tmp_path: Path) -> None:

@@ -206,11 +206,18 @@ def import_remarks(module: code.Module, definition: code.Definition) -> Iterator
             f"{name} is called when the file is imported (line {line}): the masked file cannot be imported, "
             "so no test can judge an answer; choose another function"
         )
-    if (program := code.program_on_import(module.tree)) is not None:
+    if demand := code.demanded(module.tree):
+        yield f"the file {demand}: no test can import it; {GUARD}"
+    elif (program := code.program_on_import(module.tree)) is not None:
         shown = shortened(ast.unparse(program).partition("\n")[0], 60)
         yield (
             f"the file runs a program when it is imported (line {program.lineno}: `{shown}`), and so would every test; "
             f"{GUARD}"
+        )
+    if gone := code.python_2_names(module.tree, definition.node):
+        yield (
+            f"{name}, or what it calls of its file, uses {', '.join(gone)}, which Python 3 does not have: it cannot "
+            "run; choose another function"
         )
 
 

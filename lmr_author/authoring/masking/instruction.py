@@ -21,7 +21,7 @@ from lmr_author.core.task import Task, TaskInfo
 from lmr_author.proof.checks.instruction import GAP, quotations
 
 _RULE = re.compile(r"[-=]{3,}")
-_SECTION = re.compile(r"[A-Z][\w ]*:\s*$|\w+ \(.*\):|:\w+[^:]*:")
+_SECTION = re.compile(r"[A-Z][\w ]*:\s*$|[-*\s`]*\w+[`*]* ?[(\[].*[)\]]\s*:|:\w+[^:]*:")
 """A line that begins the description of parameters."""
 _NO_PURPOSE = re.compile(
     r"""\W*(todo|fixme|deprecated|_?summary_?\b|>>>|```|copyright\b|licen[sc]ed?\b|authors?:|adapted\ from|copied\ from

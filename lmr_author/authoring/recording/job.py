@@ -13,6 +13,7 @@ from lmr_author.core import code
 from lmr_author.core.errors import Hint, LmrError, Setting, TargetError
 from lmr_author.core.task import TORCH_FAMILY, UNIT_TEST, Implementation, Target, Task, TaskInfo
 from lmr_author.core.task.recording import load
+from lmr_author.runtime.environment.packages import distribution
 from lmr_author.runtime.replay import staging
 from lmr_author.runtime.sandbox.base import ExecResult
 
@@ -68,6 +69,9 @@ def _folder_of(tree: Path, name: str) -> str | None:
         # A package inside another (fast/numba/) is not imported by its own name alone.
         inner = path.is_dir() and (path.parent / "__init__.py").is_file()
         folder = path.parent.relative_to(tree)
+        # A folder of tests is called as what it tests: tests/ops/triton/ is no triton.
+        if {"test", "tests"}.intersection(folder.parts) and (path.is_dir() or distribution(name)):
+            continue
         if not inner and folder.parts[:1] != (UNIT_TEST,):
             folders.append(folder)
     return min(folders, key=lambda folder: (len(folder.parts), folder)).as_posix() if folders else None

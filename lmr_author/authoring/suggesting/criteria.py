@@ -184,6 +184,8 @@ def recordable(prospect: Prospect) -> Judgement:
 _OBSTACLES = {
     "gpu": (0.7, "needs a GPU"),
     "program": (0.3, "its file runs when imported"),
+    "command line": (0.1, "cannot run in a test"),
+    "python 2": (0.1, "cannot run in a test"),
 }
 
 

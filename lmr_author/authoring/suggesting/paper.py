@@ -7,9 +7,10 @@ import re
 import tomllib
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import combinations
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -36,7 +37,7 @@ FIRST_PAGE_WEIGHT = 1.5
 """Weights of a word of the title and of the first page: they name what is new."""
 
 ALIKE = 5
-"""Statements from which functions of one name and vocabulary are taken for copies of each other."""
+"""Statements from which functions of one name and vocabulary are taken for copies, or versions, of each other."""
 TERMS = 6
 PAGES = 3
 """The most shared terms and pages that are reported of a function."""
@@ -293,6 +294,10 @@ class Descriptions:
         self._parts = [bm25.parts(number, paper.query) for number in range(len(index.functions))]
         self._scores = [sum(parts.values()) for parts in self._parts]
         self._best = max(self._scores, default=0.0)
+        for earlier, later in _versions(index.functions):
+            # BM25 counts the later version's additions as text beside the point.
+            pair = self._scores[earlier], self._scores[later]
+            self._scores[earlier], self._scores[later] = sorted(pair)
 
     def share(self, number: int) -> float:
         """Return a function's score as a share of the best one's, 0 to 1."""
@@ -311,6 +316,20 @@ class Descriptions:
         described = [page for page in worth if worth[page]]
         best = sorted(described, key=lambda page: -worth[page])[:PAGES]
         return Description(self.share(number), tuple(matches), tuple(best))
+
+
+def _versions(functions: Sequence[IndexEntry]) -> Iterator[tuple[int, int]]:
+    """Yield the numbers of two functions of one name of which the second is longer and has all names of the first."""
+    by_name: dict[str, list[int]] = defaultdict(list)
+    for number, entry in enumerate(functions):
+        if entry.statements >= ALIKE:
+            by_name[entry.qualname].append(number)
+    for numbers in by_name.values():
+        numbers.sort(key=lambda number: functions[number].statements)
+        for earlier, later in combinations(numbers, 2):
+            is_longer = functions[earlier].statements < functions[later].statements
+            if is_longer and set(functions[earlier].identifiers) <= set(functions[later].identifiers):
+                yield earlier, later
 
 
 MARGIN = 2.0

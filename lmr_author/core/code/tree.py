@@ -16,8 +16,13 @@ A = TypeVar("A", bound=ast.AST)
 B = TypeVar("B", bound=ast.AST)
 C = TypeVar("C", bound=ast.AST)
 
+PYTHON_2 = frozenset(
+    {"basestring", "cmp", "execfile", "long", "raw_input", "reduce", "unichr", "unicode", "xrange"}
+)
+"""Builtins that Python 3 no longer has."""
 MODULE_NAMES = frozenset({"__annotations__", "__cached__", "__file__", "__path__"})
 """Names that every module has, beside those of :mod:`builtins`."""
+_VERSIONS = frozenset({"PY2", "PY3", "version_info", "python_2_unicode_compatible"})
 _NEEDS_GPU = re.compile(
     r"\w+Tensor|current_device|get_device_\w+|get_rng_state\w*|set_device|synchronize|memory_\w+|Stream|Event"
 )
@@ -236,6 +241,32 @@ def is_generator(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in running(function.body))
 
 
+def demanded(tree: ast.Module) -> str:
+    """Return how a file requires command-line arguments when imported: line and first argument; "" for others."""
+    line, argument = 0, ""
+    for call in running(tree.body, as_script=False):
+        match call:
+            case ast.Call(func=ast.Attribute(attr="add_argument")):
+                argument = argument or _required(call)
+            case ast.Call(func=ast.Attribute(attr="parse_args" | "parse_known_args"), args=[], keywords=[]):
+                line = line or call.lineno
+    if not line or not argument:
+        return ""
+    return f"reads the command line when it is imported (line {line}) and requires {argument}"
+
+
+def _required(call: ast.Call) -> str:
+    """Return the name of a required argument; "" for an optional one."""
+    values = [getattr(argument, "value", None) for argument in call.args]
+    names = [value for value in values if isinstance(value, str)]
+    options = {keyword.arg: getattr(keyword.value, "value", None) for keyword in call.keywords}
+    if not names:
+        return ""
+    if names[0].startswith("-"):
+        return names[-1] if options.get("required") is True else ""
+    return "" if options.get("nargs") in ("?", "*") else names[0]
+
+
 def program_on_import(tree: ast.Module) -> ast.stmt | None:
     """Return the statement that runs a file's program when the file is imported, as ``evaluate(parse_args())``.
 
@@ -294,6 +325,21 @@ def set_at_run_time(tree: ast.Module, function: ast.AST) -> tuple[str, ...]:
         return ()
     rebound = {name for node in each(tree, ast.Global) for name in node.names}
     return tuple(sorted(_global_names(tree, function) - (imported - rebound)))
+
+
+def python_2_names(tree: ast.Module, function: ast.AST) -> tuple[str, ...]:
+    """Return the builtins of Python 2 that a function, or its callees in the file, use and the file does not bind.
+
+    () where the file asks for Python's version.
+    """
+    used = _global_names(tree, function) & PYTHON_2
+    if not used:
+        return ()
+    bound = set(bindings(walk(tree)))
+    attributes = {node.attr for node in each(tree, ast.Attribute)}
+    if "*" in bound or _VERSIONS & (bound | attributes):
+        return ()
+    return tuple(sorted(used - bound))
 
 
 def _global_names(tree: ast.Module, function: ast.AST) -> set[str]:
