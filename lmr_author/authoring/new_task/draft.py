@@ -23,7 +23,6 @@ from lmr_author.core.errors import Hint, LmrError, Setting, UsageError
 from lmr_author.core.paper import FetchedPaper, Paper
 from lmr_author.core.repo import Clone
 from lmr_author.core.repo.address import Address, safe_name
-from lmr_author.core.repo.tree import unusable_code
 from lmr_author.core.task import NOT_SHIPPED, Task, TaskInfo
 from lmr_author.core.task.provenance import (
     BaseImageOrigin,
@@ -280,7 +279,6 @@ def notes_on(task: Task, info: TaskInfo, stages: Stages, had_tests: bool) -> lis
         notes.append(
             "the repository already has a folder unit_test; the task's tests are written beside its files"
         )
-    notes += unusable_code(task.repository(info))
     notes += environment_problems(stages.needs, base)
     if not lock.pinned:
         again = "`lmr-author env lock` makes it again"

@@ -26,6 +26,7 @@ from lmr_author.core.errors import LmrError, UsageError, concerning
 from lmr_author.core.paper import FetchedPaper, Paper
 from lmr_author.core.repo import Address, Clone, CloneOptions
 from lmr_author.core.repo.citations import every_citation
+from lmr_author.core.repo.tree import unusable_code
 from lmr_author.core.task import Progress, Task, TaskInfo
 from lmr_author.core.task.provenance import BaseImageOrigin
 from lmr_author.core.task.reviews import VettingRecord
@@ -93,6 +94,9 @@ def new_task(
     UsageError when a value cannot be derived and there is no wizard.
     """
     say = progress or (lambda message: None)
+    vetted = read_accepted_vetting(options.vetting) if options.vetting else None
+    if vetted:
+        options = _with_vetted_address(options, vetted.repository)
     taken, fields = _taken_numbers(options.tasks_dir), _given(options)
     if options.repo:
         fields["repo_folder"] = _repo_folder(options, Address.parse(options.repo))
@@ -103,7 +107,6 @@ def new_task(
     require_valid(Draft(**fields), taken, fields)  # wrong input fails before any work
     choose_base(Needs(), options.base_image, options.python_version)
     patch = _read_patch(options)
-    vetted = read_accepted_vetting(options.vetting) if options.vetting else None
     with files.temporary_folder("lmr-author-paper-") as temporary:
         say(f"fetching the paper {options.paper}")
         with concerning("PAPER"):
@@ -132,9 +135,19 @@ def new_task(
                 files.write_bytes(Task(staging).patch_path, patch)
             _write(Task(staging), info, draft, stages, vetted)
             _require_free(final)
-    return NewTaskResult(
-        Task(final), info, stages.base, tuple(notes_on(Task(final), info, stages, had_tests))
-    )
+    task = Task(final)
+    notes = notes_on(task, info, stages, had_tests)
+    if vetted is None:  # else `vet` has told them
+        notes += unusable_code(task.repository(info))
+    return NewTaskResult(task, info, stages.base, tuple(notes))
+
+
+def _with_vetted_address(options: NewTaskOptions, public: str) -> NewTaskOptions:
+    """Return options with the public address that ``vet`` was given, where the repository is a local clone."""
+    is_local = bool(options.repo) and Address.parse(options.repo).local
+    if options.repo_url or not is_local or not public or Address.parse(public).local:
+        return options
+    return replace(options, repo_url=public)
 
 
 def _given(options: NewTaskOptions) -> dict[str, str]:

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -216,6 +216,20 @@ class PaperText:
                     words[stem(part)][part] += 1
         return {stemmed: spelled.most_common(1)[0][0] for stemmed, spelled in words.items()}
 
+    @cached_property
+    def _compounds(self) -> dict[str, str]:
+        """Pairs of stems → the word whose capitals divide it: "lo ra" → "LoRA", unless both are words of their own."""
+        words = Counter(
+            word for text in self.pages.values() for word in re.findall(r"[^\W\d_]+", normal(text))
+        )
+        plain = {word.lower() for word in words}
+        compounds: dict[str, str] = {}
+        for word, _ in words.most_common():
+            for pair in pairwise(split(word)):
+                if not plain.issuperset(pair):
+                    compounds.setdefault(" ".join(map(stem, pair)), word)
+        return compounds
+
     def telling_terms(self, parts: Mapping[str, float]) -> list[str]:
         """Return the terms that add most to a score; one that is part of a pair which adds as well is left out."""
         order = sorted(parts, key=lambda term: (-parts[term], term))
@@ -223,7 +237,9 @@ class PaperText:
         return [term for term in order if term not in in_pairs][:TERMS]
 
     def spelled(self, term: str) -> str:
-        return " ".join(self._spellings.get(part, part) for part in term.split())
+        """Return a term as the paper writes it: stems as its words, and both halves of "LoRA" as that word."""
+        parts = term.split()
+        return self._compounds.get(term) or " ".join(self._spellings.get(part, part) for part in parts)
 
 
 class BM25:
@@ -308,11 +324,13 @@ class Descriptions:
         worth: dict[int, float] = {}
         for page, counts in paper.page_terms.items():
             worth[page] = sum(parts[term] * counts[term] / (counts[term] + 2) for term in parts)
-        matches = []
+        matches = list[TermMatch]()
         for term in paper.telling_terms(parts):
             using = [page for page, counts in paper.page_terms.items() if counts[term]]
             using.sort(key=lambda page: (-paper.page_terms[page][term], page))
-            matches.append(TermMatch(paper.spelled(term), tuple(using)))
+            spelled = paper.spelled(term)
+            if all(match.term != spelled for match in matches):
+                matches.append(TermMatch(spelled, tuple(using)))
         described = [page for page in worth if worth[page]]
         best = sorted(described, key=lambda page: -worth[page])[:PAGES]
         return Description(self.share(number), tuple(matches), tuple(best))

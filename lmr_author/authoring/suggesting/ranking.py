@@ -9,7 +9,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from lmr_author.authoring.suggesting.criteria import CRITERIA, Judgement, Prospect
+from lmr_author.authoring.suggesting.criteria import CRITERIA, Judgement, Prospect, has_own_package
 from lmr_author.authoring.suggesting.paper import ALIKE, Description, Descriptions, PaperText
 from lmr_author.core import files, foreign, indexing
 from lmr_author.core.errors import LmrError, UsageError
@@ -155,22 +155,28 @@ def rank(
 
     Args:
         paper: describes them; an empty one leaves that out.
-        globs: only functions of files that one of these matches (``*`` crosses folders).
+        globs: only functions of files that one of these matches (``*`` crosses folders), or that are in a folder.
         masked: (path, qualified name) → index of the implementation that masks it.
         repository: its name, by which its own folders are told from those of other projects.
     """
     descriptions = Descriptions(index, paper) if paper.pages else None
-    suggestions = []
+    has_package, suggestions = has_own_package(index.files), []
     for number, entry in enumerate(index.functions):
-        if globs and not any(fnmatchcase(entry.path, glob) for glob in globs):
+        if not matches(entry.path, globs):
             continue
         description = descriptions.describe(number) if descriptions else Description(1.0)
-        judgements = _judge(Prospect(entry, index, description, repository))
+        judgements = _judge(Prospect(entry, index, description, repository, has_package))
         own = masked.get((entry.path, entry.qualname)) if masked else None
         suggestions.append(Suggestion(0, entry, _score(judgements), description, judgements, own))
     suggestions.sort(key=lambda suggestion: -suggestion.score)
     distinct = _without_copies(suggestions)[:top]
     return [replace(suggestion, rank=number) for number, suggestion in enumerate(distinct, 1)]
+
+
+def matches(path: str, globs: Sequence[str]) -> bool:
+    return not globs or any(
+        fnmatchcase(path, glob) or path.startswith(f"{glob.rstrip('/')}/") for glob in globs
+    )
 
 
 def _without_copies(suggestions: Sequence[Suggestion]) -> list[Suggestion]:
@@ -207,6 +213,7 @@ def _result(
     repository: Path, index: Index, paper: PaperText, ranked: Sequence[Suggestion], globs: Sequence[str]
 ) -> Suggestions:
     name, notes = repository.name, unusable_code(repository)
+    unread = tuple(file for file in index.unread if matches(file.path, globs))
     if ranked:
         return Suggestions(
             name,
@@ -214,15 +221,15 @@ def _result(
             len(index.functions),
             len(index.files),
             len(paper.pages),
-            index.unread,
+            unread,
             tuple(notes),
         )
-    unread = [f"{file.path}: {file.reason}" for file in index.unread]
-    why = f" (not read: {listed(unread, 3)})" if unread else ""
+    reasons = [f"{file.path}: {file.reason}" for file in unread]
+    why = f" (not read: {listed(reasons, 3)})" if reasons else ""
     if index.functions:
         raise UsageError(
             f"no function in a file that matches {' or '.join(globs)}{why}",
-            "patterns match the path in the repository, as in 'src/*.py'",
+            "name a folder, or a pattern of paths in the repository, as in 'src/*.py'",
         )
     raise LmrError(
         f"no function in {name}/{why}",

@@ -123,13 +123,20 @@ def _similar(title: str, citations: Sequence[Citation]) -> list[Citation]:
 
 def _authors(paper: Paper, fetched: FetchedPaper, own: Sequence[Citation]) -> list[Statement]:
     """Return the authors by source; a list that ends in "et al." only where there is no other."""
+    page = " ".join(paper.pages[:1])
     stated: list[tuple[Sequence[str], str]] = [
         (fetched.authors, "arXiv"),
-        *((citation.authors, citation.source) for citation in own),
+        *(([_as_printed(name, page) for name in citation.authors], citation.source) for citation in own),
         (paper.authors, "the PDF's metadata"),
     ]
     whole = [(names, source) for names, source in stated if names and not _ABBREVIATED & set(names)]
     return [("; ".join(names), source) for names, source in whole or stated]
+
+
+def _as_printed(name: str, page: str) -> str:
+    """Return a name with dots behind its initials where page 1 has them: BibTeX often drops the dots."""
+    dotted = re.sub(r"\b([A-Z])(?=\s)", r"\1.", name)
+    return dotted if dotted in page else name
 
 
 def _years(paper: Paper, fetched: FetchedPaper, own: Sequence[Citation]) -> list[Statement]:

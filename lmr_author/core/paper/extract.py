@@ -41,6 +41,8 @@ _VENUE = re.compile(
     r"^[A-Z][A-Za-z&. ]{3,60},? \d{1,4}(?:\(\d+\))? ?\((?:19|20)\d\d\)|^[A-Z][A-Za-z&. ]{3,60} \| Vol\.? \d+|"
     rf"{_PROCEEDINGS.pattern}|[Pp]ublished (?:as|in|at)|[Aa]ccepted (?:at|to|by|for)|\b(?:{_NAMES})\b"
 )
+_ARXIV_ID = re.compile(r"[\s,;(]*\barXiv:\s?\d{4}\.\d{4,5}(?:v\d+)?(?:\s*\[[\w.-]+\])?\)?")
+"""An id of arXiv beside the venue."""
 _CITED = re.compile(
     r"\b(?:et al|development set|data ?set|corpus)\b|\([A-Z][a-z]+(?: and \w+)?, (?:19|20)\d\d"
 )
@@ -199,7 +201,7 @@ def _venue(page: str) -> tuple[str, int | None]:
             for length in range(1, 4 if _PROCEEDINGS.search(line) else 2):
                 text = unbroken("\n".join(lines[number : number + length])).replace("\n", " ")
                 if year := _year_in(text):
-                    return re.split(r"\s*(?:©|c⃝|Copy-?right|Copy-$)", text)[0][:300], year
+                    return re.split(r"\s*(?:©|c⃝|Copy-?right|Copy-$)", _ARXIV_ID.sub("", text))[0][:300], year
     return "", None
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 import stat
 import tomllib
@@ -114,7 +113,7 @@ _PYTHON_2 = re.compile(
 
 
 def unusable_code(repository: Path) -> list[str]:
-    """Return a sentence each about notebooks and files for Python 2, with the command that converts them."""
+    """Return a sentence each about notebooks and files for Python 2, with the way to convert them."""
     notebooks, old = list[str](), list[str]()
     for path in files.walk(repository):
         name = printable(path.relative_to(repository).as_posix(), 300)
@@ -122,19 +121,16 @@ def unusable_code(repository: Path) -> list[str]:
             notebooks.append(name)
         elif path.suffix == ".py" and _is_python_2(path):
             old.append(name)
-    sentences = []
-    if notebooks:
-        sentences.append(
-            f"{counted(len(notebooks), 'notebook')}, first {notebooks[0]}: functions of notebooks are not found; "
-            f"`uvx --from nbconvert jupyter-nbconvert --to script {shlex.quote(notebooks[0])}` makes a Python file"
-        )
-    if old:
-        sentences.append(
-            f"{counted(len(old), 'file')} for Python 2, first {old[0]}: a task's code runs in Python 3; "
-            f"`uv run --no-project --python 3.11 python -m lib2to3 -w -n {shlex.quote(old[0])}` converts it"
-        )
-    end = "in a clone, whose `git diff` goes into a task with `lmr-author new-task --patch FILE --patch-reason TEXT`"
-    return [f"{sentence}, {end}" for sentence in sentences]
+    ways = (
+        (notebooks, "notebook", "not read", "jupyter nbconvert --to script"),
+        (old, "file", "for Python 2", "python3.11 -m lib2to3 -w -n"),
+    )
+    return [
+        f"{counted(len(names), noun)} {problem} ({names[0].rpartition('/')[2]}{' …' * (len(names) > 1)}): "
+        f"`{command}`, then `new-task --patch`"
+        for names, noun, problem, command in ways
+        if names
+    ]
 
 
 def _is_python_2(path: Path) -> bool:
