@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 import os
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -170,7 +171,8 @@ def build(
         try:
             entries, calls[path] = read(path, data)
         except SourceError as error:
-            unread.append(Unread(path, error.message.removeprefix(path).lstrip(": ")))
+            reason = error.message.removeprefix(path)
+            unread.append(Unread(path, re.sub(r"^:(?=\d)", "line ", reason).removeprefix(": ")))
             continue
         if instead is not None and path in instead:
             try:

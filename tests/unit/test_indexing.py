@@ -48,7 +48,7 @@ def test_what_is_no_file_is_listed_and_never_waited_for(tmp_path: Path) -> None:
     index = build(folder)
     assert index.files == ("good.py",)
     found = reasons(index)
-    assert found.pop("old.py").startswith("1: not valid Python 3.")
+    assert found.pop("old.py").startswith("line 1: not valid Python 3.")
     assert found == dict.fromkeys(
         ["large.py", "linked.py", "loop.py", "pipe.py"], "a link, larger than 2 MB, or not readable"
     )

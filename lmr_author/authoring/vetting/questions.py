@@ -24,7 +24,7 @@ QUESTIONS = {
     "methodological_focus": "Does the paper propose a method, not a survey, a data set or a benchmark?",
     "reproducibility": "Is the repository official and maintained, and does it reproduce the results?",
     "clarity_and_complexity": "Is the method described in enough detail, and more than a simple prompt?",
-    "venue": "Published at ACL, EMNLP, NAACL, EACL or COLING? For another venue, as ICLR: no, and why it counts",
+    "venue": "Published at ACL, EMNLP, NAACL, EACL or COLING (for another venue, as ICLR: no, and why it counts)?",
     "year": "Was it published in the past five years?",
     "license": "Does the repository's licence allow redistribution?",
 }
