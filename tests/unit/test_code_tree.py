@@ -11,10 +11,12 @@ import pytest
 from lmr_author.core import code
 from lmr_author.core.code import (
     block_end,
+    bound_by,
     children,
     form,
     is_main_guard,
     is_same,
+    root_name,
     set_at_run_time,
     walk,
 )
@@ -102,6 +104,28 @@ def test_a_block_ends_with_its_last_statement() -> None:
     code = "def f(x):\n    if x:\n        a = 1\n        b = [\n 2]\n    else:\n        @g\n        def h(): pass"
     tree = ast.parse(code)
     assert [block_end(tree, line) for line in (1, 2, 3, 4, 7, 99)] == [8, 8, 5, 4, 8, 99]
+
+
+@pytest.mark.parametrize(
+    ("statement", "names"),
+    [
+        ("import torch.nn.functional", ["torch"]),
+        ("import torch.nn.functional as F, math", ["F", "math"]),
+        ("from . import utils as u, models", ["u", "models"]),
+        ("from torch import *", ["*"]),
+    ],
+)
+def test_what_an_import_binds(statement: str, names: list[str]) -> None:
+    (node,) = ast.parse(statement).body
+    assert isinstance(node, ast.Import | ast.ImportFrom)
+    assert bound_by(node) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "name"), [("a", "a"), ("a.b[0].c", "a"), ("f().b", ""), ("a.b().c", ""), ("(1).real", "")]
+)
+def test_where_an_expression_begins(text: str, name: str) -> None:
+    assert root_name(ast.parse(text, mode="eval").body) == name
 
 
 RUN_AS_SCRIPT = """

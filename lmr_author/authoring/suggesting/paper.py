@@ -92,7 +92,8 @@ def text_terms(text: str) -> list[str]:
     """Return the terms of a docstring, a comment or a paper; identifiers in it are split, too."""
     words: list[str] = []
     for word in _WORD.findall(normal(text)):
-        words += (word.lower(),) if word.islower() or word.isupper() else split(word)
+        parts = (word.lower(),) if word.islower() or word.isupper() else split(word)
+        words += (*parts, word.lower()) if len(parts) > 1 else parts
     return _terms(words)
 
 
@@ -218,14 +219,17 @@ class PaperText:
 
     @cached_property
     def _compounds(self) -> dict[str, str]:
-        """Pairs of stems → the word whose capitals divide it: "lo ra" → "LoRA", unless both are words of their own."""
+        """Terms → the word whose capitals divide it: "lora", "lo ra" → "LoRA", unless lo and ra are words of their own."""
         words = Counter(
             word for text in self.pages.values() for word in re.findall(r"[^\W\d_]+", normal(text))
         )
         plain = {word.lower() for word in words}
         compounds: dict[str, str] = {}
         for word, _ in words.most_common():
-            for pair in pairwise(split(word)):
+            parts = split(word)
+            if len(parts) > 1:
+                compounds.setdefault(stem(word.lower()), word)
+            for pair in pairwise(parts):
                 if not plain.issuperset(pair):
                     compounds.setdefault(" ".join(map(stem, pair)), word)
         return compounds
@@ -237,7 +241,7 @@ class PaperText:
         return [term for term in order if term not in in_pairs][:TERMS]
 
     def spelled(self, term: str) -> str:
-        """Return a term as the paper writes it: stems as its words, and both halves of "LoRA" as that word."""
+        """Return a term as the paper writes it: stems as its words, and "lora" and "lo ra" as "LoRA"."""
         parts = term.split()
         return self._compounds.get(term) or " ".join(self._spellings.get(part, part) for part in parts)
 
