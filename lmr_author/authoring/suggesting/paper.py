@@ -219,7 +219,7 @@ class PaperText:
 
     @cached_property
     def _compounds(self) -> dict[str, str]:
-        """Terms → the word whose capitals divide it: "lora", "lo ra" → "LoRA", unless lo and ra are words of their own."""
+        """Terms → the word whose capitals divide it: "lora", "lo ra" → "LoRA", unless lo and ra are words, too."""
         words = Counter(
             word for text in self.pages.values() for word in re.findall(r"[^\W\d_]+", normal(text))
         )
