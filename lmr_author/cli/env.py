@@ -26,7 +26,7 @@ from lmr_author.core.texts import printable
 if TYPE_CHECKING:
     from lmr_author.cli.ui import Progress
     from lmr_author.core.task import Task
-    from lmr_author.core.task.environment import BuiltEnvironment
+    from lmr_author.core.task.provenance import BuiltEnvironment
     from lmr_author.runtime.environment.build import BuildResult
     from lmr_author.runtime.environment.failures import Explanation
     from lmr_author.runtime.environment.lock import LockResult

@@ -23,6 +23,7 @@ from lmr_author.authoring.masking.mask import (
     restore_unfinished,
 )
 from lmr_author.cli import ui
+from lmr_author.cli.options import text_or_file
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import CATEGORIES, Task
 from lmr_author.proof.checks.instruction import GAP
@@ -103,10 +104,13 @@ def _instruction(target: str, draft: str) -> str:
             return draft
         try:
             with ui.going_back():
-                return ui.needed("Instruction:") if chosen == WRITE else ui.edit(draft).strip() or draft
+                if chosen != WRITE:
+                    return ui.edit(draft).strip() or draft
+                if answer := text_or_file(ui.needed("Instruction (@FILE reads a file):"), "instruction"):
+                    return answer
         except ui.Back:
             continue
-        except LmrError as error:  # the editor
+        except LmrError as error:  # the editor, or @FILE
             ui.note(f"{error.message}: {error.hint}")
 
 

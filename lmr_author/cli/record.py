@@ -90,7 +90,7 @@ def record(
     task: TaskOption = None,
 ) -> int:
     """Record real calls of the golden into cases and a unit test: record TARGET -- python driver.py …"""
-    from lmr_author.authoring.recording.options import RecordOptions
+    from lmr_author.authoring.recording.driver import RecordOptions
 
     command: tuple[str, ...] = tuple(context.args)
     words = context.meta["words"]
@@ -160,7 +160,7 @@ def _draft(folder: Task, target: str | None, path: Path, task: Path | None, *, f
 
 def show(result: RecordResult, where: Where, task: Path | None) -> None:
     """Print what was recorded, what it covers, and the next command, which runs where the recording ran."""
-    from lmr_author.authoring.recording.notes import notes
+    from lmr_author.authoring.recording.record import notes
 
     recording = result.recording
     generated = sum(bool(case.made_of) for case in recording.cases)

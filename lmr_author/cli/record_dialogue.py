@@ -8,9 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lmr_author.authoring.recording.driver import from_tests, read_command, require_python
+from lmr_author.authoring.recording.driver import RecordOptions, from_tests, read_command, require_python
 from lmr_author.authoring.recording.job import implementation_of
-from lmr_author.authoring.recording.options import RecordOptions
 from lmr_author.cli import ui
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Implementation, Task, TaskInfo

@@ -300,7 +300,7 @@ class _TaskPage:
 
 
 def _show_earlier(earlier: Review | None, task: Task) -> None:
-    from lmr_author.core.task.state import reviewed_digest
+    from lmr_author.core.task.folder import reviewed_digest
 
     if earlier is None:
         return

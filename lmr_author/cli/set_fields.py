@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 from typer import Argument
@@ -17,6 +18,9 @@ from lmr_author.cli.options import (
 )
 from lmr_author.core.errors import EXIT_CLEAN, UsageError
 from lmr_author.core.texts import counted
+
+_UNTYPABLE = re.compile(r"\n|^\w+=@|.{400}")
+"""A former value that no command line can give, or that nobody would paste."""
 
 
 def _complete() -> list[str]:
@@ -60,7 +64,7 @@ def set_fields(
     which = ["--implementation", implementation] if implementation else []
     if undo and folder.reviews_folder.is_dir():
         ui.note("the evaluation still holds; a sign-off is about all of a task, and has to be given again")
-    if undo and "\n" not in "".join(undo):
+    if undo and not any(_UNTYPABLE.search(text) for text in undo):
         ui.then("set", *undo, *which, *task_words(task), head="undo")
     ui.then("validate", *([folder.root] if task else []))
     return EXIT_CLEAN

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 def suggest(
     top: Annotated[int, Option("--top", "-n", min=1, help="Number of functions.")] = 15,
-    globs: Annotated[list[str] | None, Option("--file", help="Only functions of files that match.")] = None,
+    globs: Annotated[
+        list[str] | None, Option("--file", help="Only files that match, or in this folder.")
+    ] = None,
     repo: RepoOption = None,
     paper: Annotated[Path | None, Option(help="With --repo: the paper, a PDF or a paper.json.")] = None,
     task: TaskOption = None,
@@ -45,6 +47,8 @@ def suggest(
         ui.print_json(ranking.to_json())
         return 0
     _print_table(ranking)
+    for note in ranking.notes if repo is not None else ():  # `new-task` has told them of a task's repository
+        ui.note(note)
     _then(ranking, task, repo, paper)
     return 0
 
@@ -77,8 +81,6 @@ def _print_table(ranking: Suggestions) -> None:
         more = f" and {len(ranking.unread) - 1} more" if len(ranking.unread) > 1 else ""
         parts.append(f"not read: {first.path}{more} ({first.reason})")
     ui.say("; ".join(parts), tone="dim", stderr=False)
-    for note in ranking.notes:
-        ui.note(note)
 
 
 def remark(suggestion: Suggestion) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lmr_author.authoring.vetting.questions import VettingAnswer
     from lmr_author.authoring.vetting.vet import VetOptions
     from lmr_author.core.task import Task
-    from lmr_author.core.task.vetting import VettingQuestion, VettingRecord
+    from lmr_author.core.task.reviews import VettingQuestion, VettingRecord
 
 BECAUSE = "yes, and say why"
 _STATES = {"accepted": "green", "rejected": "bold red", "open": "yellow"}

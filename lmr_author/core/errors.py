@@ -24,10 +24,10 @@ EXIT_INTERRUPTED = 130
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting that would help: an option of a command, and a field of a recipe.
+    """An option of a command, or field of a recipe, that would help.
 
     Attributes:
-        option: the option, as ``--with``; ``--`` stands for the command that is recorded.
+        option: as ``--with``; ``--`` stands for the command that is recorded.
         values: values to give it; empty where a person has to choose.
         typed: the whole command for a terminal, where that is more than the option.
     """
@@ -42,12 +42,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Hint:
-    """What to do, as data.
-
-    Attributes:
-        text: in words; ``{0}``, ``{1}`` stand for the settings.
-        settings: those that would help; the first one is what has to change.
-    """
+    """What to do: ``{0}``, ``{1}`` in the text stand for settings, the first of which has to change."""
 
     text: str
     settings: tuple[Setting, ...] = ()
@@ -56,7 +51,6 @@ class Hint:
         return self.in_words(str)
 
     def in_words(self, name: Callable[[Setting], str]) -> str:
-        """Return the text with each setting as somebody knows it."""
         text = self.text
         for number, setting in enumerate(self.settings):
             text = text.replace(f"{{{number}}}", name(setting))
@@ -64,11 +58,11 @@ class Hint:
 
 
 class LmrError(Exception):
-    """An expected error: what is wrong (with where), and what to do.
+    """An expected error.
 
     Args:
         message: what is wrong and where, one line, without a final full stop.
-        hint: what the user can do about it; may be empty only if nothing can be done.
+        hint: what the user can do about it; empty only if nothing can be done.
     """
 
     exit_code = EXIT_ERROR
@@ -80,7 +74,6 @@ class LmrError(Exception):
 
     @property
     def hint(self) -> str:
-        """What to do, for a terminal."""
         return str(self.advice)
 
 
@@ -118,11 +111,7 @@ class SandboxError(LmrError):
 
 
 class UnsafePathError(LmrError):
-    """A path leaves the folder it must stay in, or is a link, a pipe or a device.
-
-    Attributes:
-        path: the path, where it is known.
-    """
+    """A path leaves the folder it must stay in, or is a link, a pipe or a device."""
 
     def __init__(self, message: str, hint: str = "", path: Path | None = None) -> None:
         super().__init__(message, hint)
@@ -130,13 +119,13 @@ class UnsafePathError(LmrError):
 
 
 class SandboxBuildError(SandboxError):
-    """The environment of the task cannot be built: the task's fault (its Dockerfile), not the machine's.
+    """The task's environment cannot be built: the fault of its Dockerfile, not of the machine.
 
     Args:
         step: the instruction that failed, as the engine has it; "" when none was reached.
         line: the Dockerfile's line on which it begins, 0 when unknown.
         said: what the instruction wrote last, and the engine's own message as its last line.
-        log: file with all that was written; "" for none.
+        log: file with all output; "" for none.
     """
 
     def __init__(

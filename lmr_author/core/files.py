@@ -31,11 +31,10 @@ LFS_HEADER = b"version https://git-lfs.github.com/spec/v1"
 
 
 class HeldInterrupts:
-    """Holds interrupts back for the time of a ``with`` block, and raises KeyboardInterrupt after it if one came.
+    """Holds interrupts back during a ``with`` block, and raises KeyboardInterrupt after it if one came.
 
-    Raised inside of ``Popen``, an interrupt would leave a running program that nobody knows of: a git that goes
-    on writing into a folder that is being removed. Raised while a temporary folder is made or removed, it
-    would leave the folder.
+    Raised inside of ``Popen``, an interrupt would leave a running program that nobody knows of; raised while a
+    temporary folder is made or removed, it would leave the folder.
     """
 
     def __enter__(self) -> HeldInterrupts:
@@ -98,7 +97,6 @@ def require_writable(path: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write UTF-8 text atomically, newlines as given."""
     write_bytes(path, text.encode("utf-8"))
 
 
@@ -126,11 +124,7 @@ def read_text_or_empty(path: Path) -> str:
 
 
 def read_object_or_empty(path: Path) -> dict[str, Any]:
-    """Return the JSON object in a file; empty when there is no such file, or it holds anything else, or is damaged.
-
-    For what is only shown or may be asked again. What is read to be written again is read with
-    :func:`read_object_to_change`.
-    """
+    """Return the JSON object in a file that is only shown; empty for none, anything else, or a damaged file."""
     try:
         return read_object_to_change(path)
     except LmrError:
@@ -138,10 +132,7 @@ def read_object_or_empty(path: Path) -> dict[str, Any]:
 
 
 def read_object_to_change(path: Path) -> dict[str, Any]:
-    """Return the JSON object in a file that is going to be written again; empty when there is no such file.
-
-    Raises LmrError when it holds anything else, or is damaged: what somebody wrote there would be lost.
-    """
+    """Return the JSON object in a file that will be written again; empty for none. Raises LmrError if damaged."""
     data = read_json(path) if path.is_file() else {}
     if not isinstance(data, dict):
         raise LmrError(f"{path}: not a JSON object", "correct the file by hand, or move it away")
@@ -149,12 +140,7 @@ def read_object_to_change(path: Path) -> dict[str, Any]:
 
 
 def read_answers(path: Path, option: str, hint: str = "see the command's --help") -> dict[str, Any]:
-    """Read a YAML or JSON file with answers to prompts. Raises UsageError when it is not an object.
-
-    Args:
-        option: the option that names the file on the command line.
-        hint: how to make such a file.
-    """
+    """Read a YAML or JSON file that ``option`` names, with answers to prompts. Raises UsageError if it is no object."""
     if not path.is_file():
         raise UsageError(f"{option} {path}: no such file", hint)
     try:
@@ -168,10 +154,7 @@ def read_answers(path: Path, option: str, hint: str = "see the command's --help"
 
 
 def inside(root: Path, relative: str) -> Path:
-    """Return ``root / relative``, refused when it leaves ``root`` (absolute, ``..``, or through a symlink).
-
-    Raises UnsafePathError. The path need not exist.
-    """
+    """Return ``root / relative``, existing or not. Raises UnsafePathError if it leaves ``root``, even by a link."""
     pure = PurePosixPath(relative)
     if not relative or pure.is_absolute() or ".." in pure.parts or "\0" in relative:
         raise UnsafePathError(
@@ -191,7 +174,6 @@ def inside(root: Path, relative: str) -> Path:
 
 
 def is_file_inside(root: Path, relative: str) -> bool:
-    """Return True for the path of a file in a folder, as :func:`inside` has it."""
     try:
         return inside(root, relative).is_file()
     except (UnsafePathError, OSError, ValueError):
@@ -225,13 +207,11 @@ def sha256_bytes(data: bytes) -> str:
 
 
 def sha256_file(path: Path) -> str:
-    """Return the hexadecimal SHA-256 of a file, read in pieces."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def is_lfs_pointer(path: Path) -> bool:
-    """Recognize a Git LFS pointer in place of the data it stands for."""
     try:
         if path.stat().st_size > 1024:
             return False
@@ -249,7 +229,6 @@ TEMPORARY = "lmr-author-"
 
 
 def _beside(final: Path) -> str:
-    """Return the start of temporary names for a file or folder, in its own folder."""
     start = os.fsencode(final.name)[:60].decode("utf-8", "ignore")  # a file system counts bytes
     return f".{start}."
 
@@ -259,12 +238,7 @@ def _mine() -> str:
 
 
 def remove_abandoned(folder: Path, start: str, *, below: bool = False) -> None:
-    """Remove temporary files and folders in a folder whose owner was killed.
-
-    Args:
-        start: of their names.
-        below: also in all folders below.
-    """
+    """Remove temporary files and folders whose names begin with ``start`` and whose owner was killed."""
     waiting = [folder]
     while waiting:
         try:
@@ -288,7 +262,7 @@ def remove_abandoned_temporaries() -> None:
 
 @contextmanager
 def temporary_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
-    """Yield a folder for the time of the block, which only this user may read; an interrupt leaves nothing of it.
+    """Yield a private folder for the time of the block; an interrupt leaves nothing of it.
 
     Args:
         prefix: start of its name; in TMPDIR, one that begins with :data:`TEMPORARY`.
@@ -313,11 +287,8 @@ def temporary_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
 def staged_folder(final: Path, named: Callable[[], Path] | None = None) -> Iterator[Path]:
     """Yield a temporary folder beside ``final`` that becomes ``final`` when the block ends well.
 
-    Args:
-        named: returns its final name, beside ``final``, where that is known only when the block has ended.
-
-    On any exception, Ctrl-C included, the temporary folder is removed and ``final`` never existed; nor
-    did those of its parents that had to be made.
+    ``named`` returns the final name where that is known only at the end. On any exception, Ctrl-C included, neither
+    ``final`` nor those of its parents that had to be made exist.
     """
     made = [folder for folder in final.parents if not folder.exists()]
     staging: Path | None = None

@@ -12,14 +12,9 @@ from lmr_author.core.errors import UnsafePathError
 
 
 def read_inside(root: str, path: str | Path, limit: int) -> bytes | None:
-    """Return the content of a regular file of a folder, for folders of other people.
+    """Return the content of a regular file of somebody else's folder, of at most ``limit`` bytes; None otherwise.
 
-    Args:
-        root: the folder, as ``os.path.realpath`` gives it.
-        path: the file; a link is followed only when it ends inside of the folder.
-        limit: bytes; a larger file is not read.
-
-    Returns None for everything else: what is absent, outside, too large, a pipe or a device, or may not be read.
+    A link is followed only when it ends inside of ``root``, which is a path of ``os.path.realpath``.
     """
     try:
         real = os.path.realpath(path)
@@ -31,10 +26,7 @@ def read_inside(root: str, path: str | Path, limit: int) -> bytes | None:
 
 
 def read_regular(path: str, limit: int) -> bytes | None:
-    """Return the content of a regular file that is no link; None for everything else, or more than ``limit`` bytes.
-
-    Never waits, as opening a named pipe would.
-    """
+    """Return the content of a regular file of at most ``limit`` bytes; None otherwise. Never waits for a named pipe."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         with os.fdopen(handle, "rb") as file:
@@ -56,10 +48,9 @@ def read(path: Path, limit: int, *, follow: bool = False) -> bytes:
 
 
 def require_regular(path: Path, limit: int, *, follow: bool = False) -> None:
-    """Raise UnsafePathError for a link, a pipe, a device, or more than ``limit`` bytes; OSError where nothing is.
+    """Raise UnsafePathError for a link, a pipe, a device, or more than ``limit`` bytes; OSError for no file.
 
-    Args:
-        follow: the path was named by the user, and may be a link.
+    ``follow``: the user named the path, and it may be a link.
     """
     status = path.stat(follow_symlinks=follow)
     _refuse_special(path, status.st_mode)
@@ -69,13 +60,9 @@ def require_regular(path: Path, limit: int, *, follow: bool = False) -> None:
 
 
 def walk(root: Path, limit: int, skip: Callable[[Path], bool] = lambda path: False) -> Iterator[Path]:
-    """Yield every file below a folder of somebody else, folder by folder; only the folder itself may be a link.
+    """Yield every file below a folder of somebody else, but for those to ``skip``; only the folder may be a link.
 
-    Args:
-        limit: bytes of all files together.
-        skip: answers True for what is left out, whatever it is.
-
-    Raises UnsafePathError for a link, a pipe, a socket or a device, and for more than ``limit`` bytes.
+    Raises UnsafePathError for a link, a pipe, a socket or a device, and for more than ``limit`` bytes altogether.
     """
     stack, size = [root], 0
     while stack:

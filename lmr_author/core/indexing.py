@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import difflib
 import os
-import sys
+import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -26,10 +26,8 @@ SKIPPED_FOLDERS = frozenset(
 """Folders of tools; nothing in them is the repository's own code."""
 
 SUGGESTED = 4
-"""The most functions that "did you mean" names."""
 
 NOT_READ = f"a link, larger than {MAX_BYTES // 2**20} MB, or not readable"
-NOT_PARSED = f"not Python {sys.version_info.major}.{sys.version_info.minor}"
 
 _STATEMENTS = (
     ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.Raise, ast.Assert, ast.Delete,
@@ -56,16 +54,13 @@ class IndexEntry:
     those of :class:`lmr_author.core.code.Definition`.
 
     Attributes:
-        path: its file, relative to the repository, with ``/``.
         kind: ``"function"`` or ``"async"`` (a coroutine).
         decorators: dotted names, without arguments.
         parameters: ``name``, ``*name``, ``**name``, each with ``: annotation`` when it has one.
         docstring: not cleaned; "" when there is none.
-        statements, branches: their number in its code, nested ones included, a docstring not.
-        returns: it has a return statement.
+        statements, branches: their number, those of nested functions included, a docstring not.
         names: names that its code uses other than by calling them.
         calls: last names of the functions that it calls.
-        obstacle: why it cannot run in a test; None for nothing that can be seen.
     """
 
     path: str
@@ -90,7 +85,6 @@ class IndexEntry:
 
     @property
     def name(self) -> str:
-        """Last part of the qualified name."""
         return self.qualname.rpartition(".")[2]
 
     @property
@@ -100,7 +94,6 @@ class IndexEntry:
 
     @property
     def identifiers(self) -> tuple[str, ...]:
-        """All names in its code, each once."""
         return tuple(dict.fromkeys((*self.names, *self.calls)))
 
     @property
@@ -111,8 +104,6 @@ class IndexEntry:
 
 @dataclass(frozen=True)
 class Unread:
-    """A Python file that is not in the index, and why."""
-
     path: str
     reason: str
 
@@ -123,7 +114,6 @@ class Index:
 
     Attributes:
         files: paths of the files read, sorted.
-        unread: those that could not be read.
         functions: functions and methods, by path, in file order, without overload stubs.
         calls: for each file, how often it calls each name.
     """
@@ -164,13 +154,10 @@ class Index:
 def build(
     repository: Path, *, instead: Mapping[str, bytes] | None = None, without: Collection[str] = ()
 ) -> Index:
-    """Index every function of a folder. Never raises for its content.
+    """Index every function of a folder, but for those in ``without``. Never raises for its content.
 
     Args:
-        repository: the folder; links in it are not followed.
-        instead: path in the repository → content to index in place of the file's own (a masked file's
-            golden); lines stay those of the file itself.
-        without: folders, relative to the repository, that are left out.
+        instead: path → content to index in place of the file's own (a masked file's golden); lines stay the file's.
     """
     paths: list[str] = []
     unread: list[Unread] = []
@@ -184,7 +171,8 @@ def build(
         try:
             entries, calls[path] = read(path, data)
         except SourceError as error:
-            unread.append(Unread(path, reason(error)))
+            reason = error.message.removeprefix(path)
+            unread.append(Unread(path, re.sub(r"^:(?=\d)", "line ", reason).removeprefix(": ")))
             continue
         if instead is not None and path in instead:
             try:
@@ -198,7 +186,6 @@ def build(
 
 
 def _python_files(root: str, without: Collection[str]) -> Iterator[str]:
-    """Yield paths below a folder that end in ``.py``, with ``/``; links to folders are not followed."""
     for folder, folders, names in os.walk(root):
         below = f"{folder[len(root) + 1 :]}/" if folder != root else ""
         folders[:] = [name for name in folders if name not in SKIPPED_FOLDERS and below + name not in without]
@@ -206,7 +193,6 @@ def _python_files(root: str, without: Collection[str]) -> Iterator[str]:
 
 
 def _at_lines_of(masked: list[IndexEntry], originals: list[IndexEntry]) -> list[IndexEntry]:
-    """Return the originals with the lines that they have in the masked file."""
     masked_by_name = {(entry.qualname, entry.nth): entry for entry in masked}
     moved = []
     for entry in originals:
@@ -218,18 +204,21 @@ def _at_lines_of(masked: list[IndexEntry], originals: list[IndexEntry]) -> list[
 def read(path: str, data: bytes) -> tuple[list[IndexEntry], Counter[str]]:
     """Return a file's functions in file order, and how often the file calls each name. Raises SourceError."""
     module = code.Module.parse(data, path)
-    obstacles = _Obstacles(module)
+    of_file = _obstacle_of_file(module)
+    has_old_names = any(node.id in PYTHON_2 for node in code.each(module.tree, ast.Name))
     entries = []
     for definition in module.definitions:
         node = definition.node
         if isinstance(node, ast.ClassDef):
             continue
-        decorators = [
-            ast.unparse(part.func if isinstance(part, ast.Call) else part) for part in node.decorator_list
-        ]
-        # A stub of typing.overload is never what a target means.
-        if not any(name.rpartition(".")[2] == "overload" for name in decorators):
-            entries.append(_entry(path, definition, node, tuple(decorators), obstacles.of(node)))
+        if not definition.is_overload:
+            obstacle = _obstacle(module, of_file, node)
+            if has_old_names and (gone := code.python_2_names(module.tree, node)):
+                sentence = (
+                    f"it, or what it calls of its file, uses {', '.join(gone)}, which Python 3 does not have"
+                )
+                obstacle = Obstacle("python 2", sentence)
+            entries.append(_entry(path, definition, node, obstacle))
     calls: Counter[str] = Counter()
     for call in code.each(module.tree, ast.Call):
         name = _name(call.func)
@@ -242,10 +231,8 @@ def _entry(
     path: str,
     definition: code.Definition,
     function: code.FunctionNode,
-    decorators: tuple[str, ...],
     obstacle: Obstacle | None,
 ) -> IndexEntry:
-    """Return the facts about a function's code, nested functions included, decorators not."""
     parts = [part for part in code.children(function) if part not in function.decorator_list]
     nodes = [node for part in parts for node in ast.walk(part)]
     branches = sum(isinstance(node, _BRANCHES) for node in nodes)
@@ -262,7 +249,9 @@ def _entry(
         nth=definition.nth,
         siblings=definition.siblings,
         generator=code.is_generator(function),
-        decorators=decorators,
+        decorators=tuple(
+            ast.unparse(part.func if isinstance(part, ast.Call) else part) for part in function.decorator_list
+        ),
         parameters=tuple(_parameters(function)),
         docstring=definition.docstring or "",
         statements=statements - (definition.docstring is not None),
@@ -274,9 +263,7 @@ def _entry(
     )
 
 
-def _names_and_calls(nodes: Iterable[ast.AST]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names in some nodes, and those of what they call, each once."""
-    nodes = list(nodes)
+def _names_and_calls(nodes: Sequence[ast.AST]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     called = {node.func for node in nodes if isinstance(node, ast.Call)}
     names: dict[str, None] = {}
     calls: dict[str, None] = {}
@@ -287,37 +274,25 @@ def _names_and_calls(nodes: Iterable[ast.AST]) -> tuple[tuple[str, ...], tuple[s
     return tuple(names), tuple(calls)
 
 
-class _Obstacles:
-    """Why the functions of a file cannot run in a test."""
+def _obstacle_of_file(module: code.Module) -> Obstacle | None:
+    # The word is searched first: the analysis is slow, and most files need none.
+    if b"parse_args" in module.data and (demand := code.demanded(module.tree)):
+        return Obstacle("command line", f"no test can import it: the file {demand}")
+    if (program := code.program_on_import(module.tree)) is not None:
+        sentence = f"its file runs a program when it is imported (line {program.lineno})"
+        return Obstacle("program", f"{sentence}: a patch that adds a guard makes it importable")
+    return None
 
-    def __init__(self, module: code.Module) -> None:
-        # The words are looked for first: the analyses are slow, and most files need none of them.
-        self.tree, self.asks_for_gpu = module.tree, b"cuda" in module.data
-        self.demand = code.demanded(module.tree) if b"parse_args" in module.data else ""
-        names = {node.id for node in code.each(module.tree, ast.Name)}
-        self.program = code.program_on_import(module.tree)
-        self.has_old_names = not PYTHON_2.isdisjoint(names)
 
-    def of(self, function: code.FunctionNode) -> Obstacle | None:
-        if self.has_old_names and (gone := code.python_2_names(self.tree, function)):
-            sentence = (
-                f"it, or what it calls of its file, uses {', '.join(gone)}, which Python 3 does not have"
-            )
-            return Obstacle("python 2", sentence)
-        if self.demand:
-            return Obstacle("command line", f"no test can import it: the file {self.demand}")
-        if self.program is not None:
-            sentence = f"its file runs a program when it is imported (line {self.program.lineno})"
-            return Obstacle("program", f"{sentence}: a patch that adds a guard makes it importable")
-        if self.asks_for_gpu and (lines := code.gpu_lines(function, self.tree)):
-            shown = listed([str(line) for line in lines], 3)
-            sentence = f"it insists on a GPU (line {shown}): `record --cuda-as-cpu` runs it on the CPU"
-            return Obstacle("gpu", sentence)
-        return None
+def _obstacle(module: code.Module, of_file: Obstacle | None, function: code.FunctionNode) -> Obstacle | None:
+    if of_file is None and b"cuda" in module.data and (lines := code.gpu_lines(function, module.tree)):
+        shown = listed([str(line) for line in lines], 3)
+        sentence = f"it insists on a GPU (line {shown}): `record --cuda-as-cpu` runs it on the CPU"
+        return Obstacle("gpu", sentence)
+    return of_file
 
 
 def _name(node: ast.AST) -> str:
-    """Return the name that a node uses or binds; "" for none."""
     if isinstance(node, ast.arg | ast.keyword):
         return node.arg or ""
     return node.name if isinstance(node, code.DefinitionNode) else last_name(node)
@@ -332,11 +307,3 @@ def _parameters(function: code.FunctionNode) -> Iterator[str]:
             quoted = getattr(argument.annotation, "value", None)
             text += f": {quoted if isinstance(quoted, str) else ast.unparse(argument.annotation)}"
         yield text
-
-
-def reason(error: SourceError) -> str:
-    """Say why a file was not parsed, naming the Python that tried: a later one may read it."""
-    cause = error.__cause__
-    if isinstance(cause, SyntaxError) and cause.lineno:
-        return f"{NOT_PARSED}: line {cause.lineno}: {cause.msg}"
-    return f"{NOT_PARSED}: {error.message.partition(': ')[2]}"

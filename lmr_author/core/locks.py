@@ -46,8 +46,8 @@ _LOCKS: dict[str, _Lock] = {}
 def held(folder: Path) -> Iterator[None]:
     """Hold a task's lock for the time of the block; wait until it is free. Threads of a process share it.
 
-    What a killed command left in the task, or among our temporary folders, is removed first. Does nothing where there
-    is no folder.
+    What a killed command left in the task, or among our temporary folders, is removed first. Does nothing without a
+    folder.
     """
     if not folder.is_dir():
         yield
@@ -96,7 +96,6 @@ def changes_task(
 
 
 def _acquired(folder: Path) -> int:
-    """Return a descriptor that holds the lock; wait for it, and say so, when another command has it."""
     descriptor = _lockable(folder)
     try:
         _acquire(descriptor, lambda: on_wait(folder))
@@ -116,11 +115,7 @@ def _acquire(descriptor: int, before_waiting: Callable[[], None]) -> None:
 
 @contextmanager
 def exclusive(path: Path, before_waiting: Callable[[], None]) -> Iterator[None]:
-    """Hold off other processes that take the lock of the same file, until the block or this process ends.
-
-    Args:
-        before_waiting: called before waiting for another process; it may raise instead.
-    """
+    """Hold the lock of a file; ``before_waiting`` for another process, call a function, which may raise instead."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
         _acquire(file.fileno(), before_waiting)
@@ -128,7 +123,7 @@ def exclusive(path: Path, before_waiting: Callable[[], None]) -> Iterator[None]:
 
 
 def _lockable(folder: Path) -> int:
-    """Open a folder, or what stands for it where it cannot be locked."""
+    """Open a folder, or a file in the user's cache that stands for one that cannot be locked."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -141,7 +136,6 @@ def _lockable(folder: Path) -> int:
 
 
 def _in_cache(folder: Path) -> int:
-    """Open a file in the user's cache folder that stands for a folder that cannot be locked."""
     digest = hashlib.sha256(os.fsencode(os.path.realpath(folder))).hexdigest()[:16]
     path = files.user_cache() / "locks" / digest
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -35,10 +35,7 @@ def _owner(pid: int) -> str:
 
 
 def is_gone(owner: str) -> bool:
-    """Return whether this owner certainly runs no more.
-
-    False when it cannot be told from here: another machine, another pid namespace, or nonsense.
-    """
+    """Return True if an owner has certainly ended; False if unknown: another machine or pid namespace, or nonsense."""
     parts = owner.split(".")
     if len(parts) != 4 or not parts[0].isdigit() or tuple(parts[2:]) != _place():
         return False
@@ -53,10 +50,7 @@ def is_gone(owner: str) -> bool:
 
 
 def marked(value: str) -> list[int]:
-    """Return the processes (not this one) whose environment has the marker with a value starting with ``value``.
-
-    Only those that /proc shows: none where there is no /proc, and not a process that cleared its environment.
-    """
+    """Return the processes, but this one, whose marker begins with ``value``, as far as /proc shows them."""
     return [pid for pid, mark in _marks() if mark.startswith(value)]
 
 
@@ -76,7 +70,6 @@ def kill_marked(value: str) -> None:
 
 
 def kill(pids: Iterable[int]) -> None:
-    """Kill processes that may have ended meanwhile."""
     for pid in pids:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGKILL)

@@ -13,12 +13,7 @@ MOST_VALUES = 2_000_000
 
 
 class NotParsed(ValueError):
-    """Text that is not JSON or YAML, or has a number that no record can hold.
-
-    Attributes:
-        reason: in a few words.
-        line, column: 0 where they are not known.
-    """
+    """Text that is not JSON or YAML, or has a number that no record can hold; line and column are 0 if unknown."""
 
     def __init__(self, reason: str, line: int = 0, column: int = 0) -> None:
         super().__init__(reason)
@@ -31,21 +26,14 @@ class NotParsed(ValueError):
 
 
 def json_data(data: bytes | str, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
-    """Parse JSON. Raises NotParsed, also for NaN and for numbers beyond what Python reads or writes.
-
-    Args:
-        pairs: makes an object of its members, in place of dict.
-    """
+    """Parse JSON; ``pairs`` makes an object of its members. Raises NotParsed, also for NaN and too large numbers."""
     with _refusing():
         text = data if isinstance(data, str) else data.decode(json.detect_encoding(data))
         return json.loads(text, parse_constant=_no_number, parse_float=_finite, object_pairs_hook=pairs)
 
 
 def json_at(text: str, start: int) -> tuple[Any, int]:
-    """Parse the JSON that begins at a place of a text, and return it with its end. Raises NotParsed.
-
-    Its strings may have line ends: models forget to escape them.
-    """
+    """Parse the JSON at a place of a text, line ends in strings allowed; return it and its end. Raises NotParsed."""
     with _refusing():
         return _LENIENT.raw_decode(text, start)
 
@@ -81,11 +69,7 @@ _LENIENT = json.JSONDecoder(strict=False, parse_constant=_no_number, parse_float
 
 
 def yaml_data(data: bytes | str, *, as_text: bool = False) -> Any:
-    """Parse YAML without any class of Python. Raises NotParsed.
-
-    Args:
-        as_text: every scalar is the text that stands there.
-    """
+    """Parse YAML into plain data, or every scalar ``as_text``. Raises NotParsed."""
     import yaml
 
     try:

@@ -42,11 +42,9 @@ class ProgramEnd:
 
     Attributes:
         exit_code: negative for a signal, as in :mod:`subprocess`.
-        stdout, stderr_bytes: the first ``output_bytes`` of each.
+        stdout, stderr_bytes: the first ``output_bytes`` of each; ``truncated`` if more came.
         seconds: wall-clock time until it exited or was killed.
-        timed_out: killed at its time limit, with all its children.
-        stopped: killed because ``stop`` answered True.
-        truncated: output was dropped.
+        timed_out, stopped: killed at its time limit, or because ``stop`` answered True.
     """
 
     exit_code: int
@@ -59,7 +57,6 @@ class ProgramEnd:
 
     @property
     def stderr(self) -> str:
-        """Stderr as text; bytes that are not UTF-8 are replaced."""
         return self.stderr_bytes.decode("utf-8", "replace")
 
 
@@ -72,7 +69,6 @@ class BoundedOutput:
         self.truncated = False
 
     def add(self, data: bytes) -> None:
-        """Keep as much of ``data`` as fits."""
         room = self._limit - len(self._data)
         self._data += data[:room]
         self.truncated = self.truncated or len(data) > room
@@ -110,8 +106,7 @@ def run(
     Args:
         seconds: wall-clock limit; at its end the whole process group is killed.
         env: None passes this process's environment on.
-        on_line: called with each line of its stderr (also those that end in a carriage return, as
-            progress does), from another thread, with control characters removed.
+        on_line: called with each line of its stderr, those that end in a carriage return too, from another thread.
         on_output: called with each part of its stdout as it comes, from another thread.
         output_bytes: limit for stdout and stderr each; the rest is read and dropped.
         stop: asked twice a second; True kills the program.
@@ -286,7 +281,7 @@ def safe_path() -> Iterator[None]:
 def begin_worker() -> None:
     """In a process of :mod:`multiprocessing`: leave Ctrl-C to the parent, and end with it.
 
-    The end of a pipe does not tell that the parent is gone: other workers hold it open.
+    The end of a pipe does not tell that the parent has ended: other workers hold it open.
     """
     from multiprocessing import parent_process
 

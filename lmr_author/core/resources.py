@@ -20,7 +20,7 @@ _SUPPORT = (
 
 
 def folder(name: str) -> Path:
-    """The folder ``schemas`` or ``templates``. Raises LmrError in a broken installation."""
+    """Return the folder ``schemas`` or ``templates``. Raises LmrError in a broken installation."""
     for candidate in (_PACKAGE / name, _PACKAGE.parent / name):
         if candidate.is_dir():
             return candidate
@@ -29,24 +29,22 @@ def folder(name: str) -> Path:
 
 @cache
 def schema(name: str) -> dict[str, Any]:
-    """A JSON schema by its short name: ``schema("info")`` is ``schemas/info.schema.json``."""
+    """Return a JSON schema by its short name: ``schema("info")`` is ``schemas/info.schema.json``."""
     data: dict[str, Any] = json.loads((folder("schemas") / f"{name}.schema.json").read_text("utf-8"))
     return data
 
 
 def template(name: str) -> str:
-    """The text of a template file below ``templates/``."""
     return (folder("templates") / name).read_text("utf-8")
 
 
 def probe_folder() -> Path:
-    """The folder of the probe: what is copied into a task's environment."""
     return _PACKAGE / "runtime" / "probe"
 
 
 @cache
 def support_file() -> str:
-    """The text of ``unit_test/lmr_support.py``: modules of the probe, one after another, in every task the same."""
+    """Return the text of ``unit_test/lmr_support.py``: modules of the probe, one after another."""
     plain, grouped, bodies = set[str](), dict[str, set[str]](), []
     for name in _SUPPORT:
         source = (probe_folder() / f"{name}.py").read_text("utf-8")
@@ -71,7 +69,6 @@ def support_file() -> str:
 
 @cache
 def support_digest() -> str:
-    """The SHA-256 of the support file that this version writes."""
     return hashlib.sha256(support_file().encode()).hexdigest()
 
 

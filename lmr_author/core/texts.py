@@ -30,8 +30,12 @@ def printable(text: str, limit: int = 500) -> str:
     return shortened(" ".join("".join(char if char.isprintable() else " " for char in text).split()), limit)
 
 
+def unbroken(text: str) -> str:
+    """Return a typesetter's text with the words joined that the end of a line divides."""
+    return re.sub(r"(?<=\w)[-\u2010\xad]\s*\n\s*(?=[a-z])", "", text)
+
+
 def shortened(text: str, limit: int) -> str:
-    """Return a text of at most so many characters, the last one an ellipsis where it was longer."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
@@ -48,12 +52,11 @@ def listed(names: Sequence[str], most: int) -> str:
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun: ``1 page``, ``2 pages``; ``many`` where it does not end in "s" alone."""
+    """Return a number with its noun: ``1 page``, ``2 pages``; ``many`` is an irregular plural."""
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def did_you_mean(likely: Sequence[str], otherwise: str = "") -> str:
-    """Return the question whether one of the likeliest names was meant; ``otherwise`` where there is none."""
     return f"did you mean {' or '.join(likely[:4])}?" if likely else otherwise
 
 

@@ -18,12 +18,10 @@ T = TypeVar("T")
 
 
 class FieldError(LmrError):
-    """Something is wrong with a file of fields, or with what it says.
+    """An error in a file of fields.
 
     Args:
-        file: the file, or what else the text is of.
         field: the field that has to change, as ``targets[0].record.command``; "" for none.
-        problem: what is wrong.
         value: a value to write there; None where none is known.
     """
 
@@ -51,11 +49,7 @@ def parse(data: bytes | str, file: Path | str) -> Any:
 
 
 def convert(data: Any, kind: type[T], file: Path | str, hint: str) -> T:
-    """Make a value of parsed YAML; a text is the number or truth value that its field wants. Raises FieldError.
-
-    Args:
-        hint: where all fields are described.
-    """
+    """Make a value of parsed YAML, texts read as the types of their fields. ``hint``: where fields are described."""
     try:
         value = msgspec.convert(data, kind, strict=False)
     except ValueError as error:  # msgspec's errors are ValueErrors
@@ -67,12 +61,7 @@ def convert(data: Any, kind: type[T], file: Path | str, hint: str) -> T:
 
 
 def _refuse_unknown(data: Any, part: Any, file: Path | str, where: str = "") -> None:
-    """Raise FieldError for a key of the file for which there is no field, at any depth.
-
-    Args:
-        part: the value that was made of the data.
-        where: the fields around it, with a dot at the end.
-    """
+    """Raise FieldError for a key without a field, at any depth; ``where``: the fields around it, with a final dot."""
     if isinstance(data, list):
         for number, (entry, value) in enumerate(zip(data, part, strict=True)):
             _refuse_unknown(entry, value, file, f"{where.removesuffix('.')}[{number}].")

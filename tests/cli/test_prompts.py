@@ -9,7 +9,7 @@ import pytest
 from prompt_toolkit.input import PipeInput
 
 from lmr_author.authoring.masking import MaskOptions, mask
-from lmr_author.authoring.recording.options import RecordOptions
+from lmr_author.authoring.recording.driver import RecordOptions
 from lmr_author.cli import ui
 from lmr_author.cli.accept import _ask_reason, _tick
 from lmr_author.cli.app import main
@@ -19,8 +19,8 @@ from lmr_author.cli.unmask import unmask
 from lmr_author.core.errors import UsageError
 from lmr_author.core.task import CATEGORIES, Evaluation, GateResult, GateStatus, Task
 from lmr_author.core.task.evaluation import GateDetail, UsedSandbox, store
+from lmr_author.core.task.folder import State
 from lmr_author.core.task.mutation import Survivor
-from lmr_author.core.task.state import State
 from lmr_author.proof.evaluation.mutants import Mutant
 from lmr_author.release.review.checklist import HUMAN, human_items
 from tests.keyboard import ESCAPE, typed

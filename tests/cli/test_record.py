@@ -6,7 +6,7 @@ import platform
 
 import pytest
 
-from lmr_author.authoring.recording.notes import not_stored
+from lmr_author.authoring.recording.record import not_stored
 from lmr_author.core.task import Task
 from lmr_author.core.task.recording import Case
 from tests.cli.conftest import HINGE

@@ -10,7 +10,7 @@ import pytest
 
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Task
-from lmr_author.core.task.environment import BuiltEnvironment
+from lmr_author.core.task.provenance import BuiltEnvironment
 from lmr_author.runtime.environment.base_images import choose_base
 from lmr_author.runtime.environment.detect import read_needs
 from lmr_author.runtime.environment.dockerfile import render

@@ -14,7 +14,7 @@ from lmr_author.cli.app import main
 from lmr_author.core import files
 from lmr_author.core.task import Evaluation, GateResult, GateStatus, Task
 from lmr_author.core.task.evaluation import GateDetail, UsedSandbox, load, store
-from lmr_author.core.task.state import State
+from lmr_author.core.task.folder import State
 from lmr_author.proof.evaluation import evaluate
 from lmr_author.proof.validation.run import validate
 from lmr_author.release.reporting import records as report_records

@@ -86,7 +86,7 @@ def test_a_method_is_not_the_function_of_its_name() -> None:
 )
 def test_a_command_line_without_which_the_file_ends_is_told(argument: str, demanded: str) -> None:
     (remark,) = told(argument)
-    assert f"and demands {demanded}: no test can import it" in remark
+    assert f"and requires {demanded}: no test can import it" in remark
 
 
 @pytest.mark.parametrize(

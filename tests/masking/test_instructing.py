@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from prompt_toolkit.input import PipeInput
 
 from lmr_author.authoring.masking import instruction as mask_instruction
 from lmr_author.authoring.masking.body import MaskNotes
 from lmr_author.authoring.masking.instruction import draft_instruction
 from lmr_author.authoring.new_task.fields import set_fields
+from lmr_author.cli import mask_dialogue
 from lmr_author.cli.app import main
 from lmr_author.core import code
 from lmr_author.core.task import Target
@@ -144,3 +146,13 @@ def test_self_of_a_class_in_a_function_is_no_input() -> None:
     assert "Inputs: `x`." in draft_instruction("m.py", inner)
     loose = code.Module.parse(b"def init(cls, x):\n    return cls, x\n", "m.py").definitions[0]
     assert "Inputs: `cls`, `x`." in draft_instruction("m.py", loose)
+
+
+def test_a_file_can_be_named_where_the_instruction_is_asked_for(
+    keys: PipeInput, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "instr.txt").write_text("Implement it.\nAll of it.\n")
+    another = "\x1b[B\x1b[B\r"
+    keys.send_text(f"{another}@none.txt\r{another}@instr.txt\r")
+    assert mask_dialogue._instruction("a.py::f", "Draft.") == "Implement it.\nAll of it."

@@ -127,14 +127,6 @@ def test_several_of_one_name_each_have_their_own_notes_and_are_restored_one_by_o
     assert path.read_text() == CLASS
 
 
-def test_a_body_that_raises_by_itself_is_not_taken_for_a_mask(task: Task) -> None:
-    """`raise NotImplementedError` in the golden too: nothing to mask, before and after its file is."""
-    write(task, "box.py", CLASS)
-    masked(task, "box.py::Box.put")
-    with pytest.raises(TargetError, match="nothing to mask"):
-        masked(task, "box.py::Box.later")
-
-
 def test_targets_in_several_files_at_once(task: Task) -> None:
     write(task, "box.py", CLASS)
     write(task, "pkg/box.py", "def f(x):\n    return x\n")

@@ -29,6 +29,7 @@ def said(text: str) -> str:
         "Args:\n    annotators: None or empty.",
         "Returns:\n    Two numbers.",
         "labels (torch.LongTensor of shape (batch_size,), optional):\n    Labels for the loss.",
+        "- `x` (Tensor): the scores.",
         ":param x: a number",
     ],
 )

@@ -41,19 +41,6 @@ def test_case_of_the_table(case: dict[str, str]) -> None:
     assert unmask_source(golden, goal, target.qualname) == before
 
 
-@pytest.mark.parametrize("newline", [b"\n", b"\r\n", b"\r"])
-def test_line_endings_are_kept(newline: bytes) -> None:
-    data = newline.join(
-        [b"import os", b"def f(x):", b"    '''doc", b"    more'''", b"    return x", b"y = 1", b""]
-    )
-    masked = mask_one(data, "f")
-    assert masked.startswith(
-        newline.join([b"import os", b"def f(x):", b"    '''doc", b"    more'''", b"    # TODO"])
-    )
-    assert masked.endswith(newline + b"y = 1" + newline)
-    assert masked.replace(newline, b"").count(b"\n") == 0 or newline == b"\n"
-
-
 DUPLICATES = b"""\
 from typing import overload
 if True:
@@ -86,16 +73,6 @@ def test_names_defined_twice_take_a_number_or_a_line() -> None:
     assert code.find(module, Target.parse("file.py::o")).line == 17
     with pytest.raises(TargetError, match="no #3"):
         code.find(module, Target.parse("file.py::f#3"))
-
-
-def test_did_you_mean() -> None:
-    module = code.Module.parse(DUPLICATES, "file.py")
-    with pytest.raises(TargetError) as error:
-        code.find(module, Target.parse("file.py::forward"))
-    assert error.value.hint == "did you mean file.py::A.B.forward?"
-    with pytest.raises(TargetError) as error:
-        code.find(module, Target.parse("file.py::A.B.forwrd"))
-    assert "A.B.forward" in error.value.hint
 
 
 @pytest.mark.parametrize(

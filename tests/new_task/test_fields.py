@@ -13,7 +13,7 @@ from lmr_author.authoring.new_task.fields import FIELDS, read_fields, set_fields
 from lmr_author.cli.app import main
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Task, evaluation, provenance
-from lmr_author.core.task.state import State
+from lmr_author.core.task.folder import State
 from tests.new_task.making import make
 from tests.papers import make_paper
 
@@ -86,7 +86,7 @@ def test_what_a_check_would_report_is_refused_and_nothing_is_written(
 def test_a_ledger_that_does_not_hold_is_refused_and_nothing_is_written(task: Task) -> None:
     before = task.info_path.read_bytes()
     for text, place in (
-        (LEDGER, "ledger: entries[0].instruction: does not stand"),
+        (LEDGER, "ledger: entries[0].instruction: is not in"),
         (LEDGER.replace("62", "63"), "ledger: entries[0].lines"),
         ("- relation: [", "ledger:1: not valid YAML"),
     ):
@@ -137,6 +137,16 @@ def test_the_command_prints_how_to_undo_it(
     undo = next(line for line in capsys.readouterr().err.splitlines() if line.startswith("undo: "))
     assert main(shlex.split(undo)[2:]) == 0
     assert task.load().paper_name == title
+
+
+@pytest.mark.parametrize("former", ["@instruction.txt", "Word " * 100, "two\nlines"])
+def test_what_cannot_be_typed_has_no_undo(
+    former: str, task: Task, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(task.root)
+    set_fields(task, {"title": former})
+    assert main(["set", "title=New"]) == 0
+    assert "undo: " not in capsys.readouterr().err
 
 
 def test_a_new_task_without_an_address_names_the_command(tmp_path: Path, source: Path) -> None:

@@ -9,8 +9,10 @@ import jsonschema
 import pytest
 
 from lmr_author.authoring.new_task.new_task import default_name
+from lmr_author.authoring.vetting.vet import open_questions
 from lmr_author.core import files, resources
 from lmr_author.core.task import Task
+from lmr_author.core.task.reviews import VettingRecord
 from lmr_author.runtime.environment.lock import lock
 from lmr_author.runtime.environment.lock_file import LockOptions
 from tests.gitrepos import add_link, commit, git, tree
@@ -66,8 +68,22 @@ def test_notebooks_and_python_2_are_named_in_the_task_and_its_vetting(
         "evidence"
     ]
     for lines in (made.notes, evidence):
-        assert sum("first a.ipynb" in line or "Python 2, first old.py" in line for line in lines) == 2
+        assert sum("not read (a.ipynb)" in line or "Python 2 (old.py)" in line for line in lines) == 2
     assert "ConfigParser" not in made.task.lock.read_text()
+
+
+def test_the_vetted_address_of_a_local_clone_is_used(tmp_path: Path, pdf: Path, source: Path) -> None:
+    commit(source, {"a.ipynb": "{}"})
+    questions = open_questions({})
+    for number, (vetted, url) in enumerate(
+        (("https://git.example/lab/pairs", ""), (str(source), "https://x.example/p"))
+    ):
+        path = tmp_path / f"vetting{number}.json"
+        VettingRecord(status="open", repository=vetted, questions=questions).write(path)
+        given = {"repo_url": url} if url else {}
+        made = make(tmp_path, pdf, source, vetting=path, **given)
+        assert made.info.repo_url == (url or vetted)
+        assert not any("a.ipynb" in note for note in made.notes), "vet has named it"
 
 
 def test_the_records_are_valid(tmp_path: Path, pdf: Path, source: Path) -> None:

@@ -47,6 +47,7 @@ def test_a_venue_on_page_one_gives_the_year(tmp_path: Path) -> None:
             2019,
         ),
         ("Thirty-Third AAAI Conference (AAAI-19)", "Thirty-Third AAAI Conference (AAAI-19)", 2019),
+        ("Conference of X (ICLR) 2022, arXiv:2106.09685", "Conference of X (ICLR) 2022", 2022),
         ("Nature 630 (2024)", "Nature 630 (2024)", 2024),
         ("Nature | Vol 630 | 20 June 2024 | 625", "Nature | Vol 630 | 20 June 2024 | 625", 2024),
         ("arXiv:1906.01234v2  12 Jul", "", 2019),

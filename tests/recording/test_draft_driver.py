@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 from lmr_author.authoring.masking import MaskOptions, mask
-from lmr_author.authoring.recording.draft_driver import DriverDraft, draft, draft_driver
+from lmr_author.authoring.recording.draft_driver import DriverDraft, draft_driver
 from lmr_author.core import code
 from lmr_author.core.task import Target
 from tests.cli.program import lmr_forked, succeed
-from tests.pipeline import recorded
 from tests.support import make_task, write_files
 
 LOSS = '''
@@ -121,19 +120,6 @@ def test_a_draft_marks_the_values_to_complete(kind: str, tmp_path: Path) -> None
     assert [text for text in expected if text not in drafted.text] == [], drafted.text
     assert drafted.unknown == unknown
     compile(drafted.text, "driver.py", "exec")
-
-
-@pytest.mark.bwrap
-def test_the_calls_of_a_draft_are_recorded(tmp_path: Path) -> None:
-    files, target, _ = RUNNING["plain parameters"]
-    task = make_task(tmp_path / "tasks")
-    write_files(task.root / "small-repo", files)
-    mask(task, MaskOptions((target,)), task.root)
-    drafted = draft(task, None, task.root, tmp_path / "driver.py")
-    (tmp_path / "driver.py").write_text(drafted.text)
-    result = recorded(task, target, "python", "driver.py", here=tmp_path)
-    assert f"lmr-author record {target} -- python" in drafted.text
-    assert result.recording.calls == drafted.calls and result.recorded.result.exit_code == 0
 
 
 def test_an_unknown_value_is_left_to_the_annotator_and_a_file_is_not_overwritten(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lmr_author.authoring.recording.failed import advice_about, last_error
+from lmr_author.authoring.recording.job import advice_about, last_error
 from lmr_author.core.errors import Hint
 from lmr_author.runtime.sandbox.base import ExecResult
 from tests.support import write_files

@@ -19,7 +19,7 @@ from lmr_author.runtime.probe.encoding import encode
 from lmr_author.runtime.probe.outcome import RecordedFixtures
 from lmr_author.runtime.replay import replaying
 from tests.pipeline import recorded, run_gates
-from tests.recording.test_record import passes
+from tests.recording.test_record import passing
 from tests.support import make_task, write_files
 
 WORDS = '''\
@@ -251,7 +251,7 @@ def test_fixtures_are_one_module_with_classes_and_state(folder: str, task: Task)
         "unit_test.fixtures:Vocabulary", "fixture",
     }  # fmt: skip
     assert failed_gates(task) == []
-    assert passes(root.parent.parent, "pkg/words.py", WORDS)
+    assert passing(root.parent.parent, "pkg/words.py", [WORDS]) == [True]
 
 
 @pytest.mark.bwrap

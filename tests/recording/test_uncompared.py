@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.authoring.recording.notes import remarks
+from lmr_author.authoring.recording.record import remarks
 from tests.recording.test_record import passing, recorded_from
 
 pytestmark = pytest.mark.bwrap

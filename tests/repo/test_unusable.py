@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lmr_author.core.repo.unusable import unusable_code
+from lmr_author.core.repo.tree import unusable_code
 from tests.support import write_files
 
 
@@ -16,14 +16,13 @@ from tests.support import write_files
 )
 def test_python_2_is_named(tmp_path: Path, text: str) -> None:
     [line] = unusable_code(write_files(tmp_path, {"old.py": text, "new.py": "print('x')\n"}))
-    assert line.startswith("1 file for Python 2, first old.py") and "lib2to3 -w -n old.py" in line
+    assert line == "1 file for Python 2 (old.py): `python3.11 -m lib2to3 -w -n`, then `new-task --patch`"
 
 
 def test_notebooks_are_named(tmp_path: Path) -> None:
     names = ("a b.ipynb", "c.ipynb", ".ipynb_checkpoints/c.ipynb")
     [line] = unusable_code(write_files(tmp_path, dict.fromkeys(names, "{}")))
-    assert line.startswith("2 notebooks, first a b.ipynb") and "--to script 'a b.ipynb'" in line
-    assert "`lmr-author new-task --patch FILE --patch-reason TEXT`" in line
+    assert line.startswith("2 notebooks not read (a b.ipynb …): `jupyter nbconvert")
 
 
 def test_python_3_is_not_taken_for_python_2(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from lmr_author.authoring.masking import MaskOptions, mask
 from lmr_author.cli.app import main
 from lmr_author.core.task import Evaluation, Task, evaluation
-from lmr_author.core.task.state import State
+from lmr_author.core.task.folder import State
 from lmr_author.release.reporting.status import status_with
 from tests.support import make_task
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.core.task import Task
-from lmr_author.core.task.drafted import DraftOrigin
+from lmr_author.core.task.provenance import DraftOrigin
 from lmr_author.release.review.evidence_of_questions import evidence_of
 from tests.review.reviewing import run, said
 

@@ -109,8 +109,25 @@ def test_files_numbers_and_masked_functions(repository: Path) -> None:
     assert ranked(repository, masked=masked)["losses.py::pairwise_penalty"].masked == 3
     assert len(ranked(repository, top=2)) == 2
     assert ranked(repository, globs=("train*.py",)) == {}
+    write_files(
+        repository, {"own/net.py": "def f(x):\n    return x\n", "owner.py": "def g(x):\n    return x\n"}
+    )
+    assert (
+        set(ranked(repository, globs=("own",)))
+        == set(ranked(repository, globs=("own/",)))
+        == {"own/net.py::f"}
+    )
     entry = ranked(repository, top=1)["losses.py::pairwise_penalty"].to_json()
     assert (entry["rank"], entry["path"], entry["pages"][0]) == (1, "losses.py", 2)
+
+
+def test_files_that_were_not_read_are_named_where_they_match(repository: Path) -> None:
+    write_files(repository, {"bad/a.py": "def f(:\n", "own/a.py": "x = 1\n"})
+    with pytest.raises(LmrError) as caught:
+        suggest_repository(repository, None, globs=("own",))
+    assert caught.value.message == "no function in a file that matches own"
+    with pytest.raises(LmrError, match=r"matches bad \(not read: bad/a\.py"):
+        suggest_repository(repository, None, globs=("bad",))
 
 
 @pytest.mark.parametrize("paper", [{}, {"1": ""}, {"x": "y"}, {"1": "the of and"}])
@@ -121,7 +138,7 @@ def test_a_paper_that_says_nothing(repository: Path, paper: dict[str, str]) -> N
 
 def test_acronyms_and_names_of_the_paper_are_words_of_the_code() -> None:
     paper = PaperText({1: "We use Direct Preference Optimization (DPO) with LoRA."})
-    for identifier in ("dpo_loss", "LoRALayer", "preference_optim"):
+    for identifier in ("dpo_loss", "LoRALayer", "lora_A", "preference_optim"):
         assert set(identifier_terms(identifier)) & set(paper.query), identifier
 
 
@@ -156,7 +173,7 @@ def test_what_cannot_run_in_a_test_moves_down_and_says_why(tmp_path: Path) -> No
     assert "cannot run in a test" in said["a.py"].warnings and "cannot run in a test" in said["b.py"].warnings
     runs = {path: item.to_json()["criteria"]["runs"]["reason"] for path, item in said.items()}
     assert runs["a.py"] == "it, or what it calls of its file, uses xrange, which Python 3 does not have"
-    assert runs["b.py"].endswith("reads the command line when it is imported (line 4) and demands data")
+    assert runs["b.py"].endswith("reads the command line when it is imported (line 4) and requires data")
     assert runs["c.py"].startswith("nothing")
 
 
@@ -216,6 +233,27 @@ def test_code_of_other_projects_comes_after_what_is_new(tmp_path: Path) -> None:
     assert "another project's" in ranked[1].warnings
 
 
+@pytest.mark.parametrize(
+    ("init", "first"), [("own/__init__.py", "own/net.py"), ("fairseq/__init__.py", "examples/net.py")]
+)
+def test_a_package_comes_before_examples_beside_it(tmp_path: Path, init: str, first: str) -> None:
+    """A vendored fairseq/ is no package of its own: there the method is in examples/."""
+    package = init.rpartition("/")[0]
+    example = METHOD.replace("of documents", "of documents by temperature")
+    write_files(
+        tmp_path, {init: "", f"{package}/net.py": METHOD, "examples/net.py": example.replace("A", "B", 1)}
+    )
+    found = rank(indexing.build(tmp_path), PaperText.from_json(PAPER))
+    assert found[0].entry.path == first
+    assert ("an example" in found[-1].warnings) == (package == "own")
+
+
+def test_a_word_that_its_capitals_divide_is_shown_as_the_paper_writes_it() -> None:
+    paper = PaperText({1: "LoRA and RoBERTa use a LowRank matrix of low rank."})
+    terms = ("lora", "lo ra", "ro ber", "low rank")
+    assert [paper.spelled(term) for term in terms] == ["LoRA", "LoRA", "RoBERTa", "low rank"]
+
+
 def test_the_same_function_in_several_files_is_one_suggestion(tmp_path: Path) -> None:
     score = (
         "def score(texts, weights, scale=2.0):\n"
@@ -267,6 +305,6 @@ def test_a_repository_of_notebooks_says_what_to_do(tmp_path: Path) -> None:
     repository = write_files(tmp_path, {"train.ipynb": "{}"})
     with pytest.raises(LmrError, match="no function in") as caught:
         suggest_repository(repository, None)
-    assert "jupyter-nbconvert --to script train.ipynb" in caught.value.hint
+    assert "1 notebook not read (train.ipynb): `jupyter nbconvert" in caught.value.hint
     write_files(repository, {"old.py": "print 'x'\n", "new.py": LOSSES})
-    assert any("Python 2, first old.py" in note for note in suggest_repository(repository, None).notes)
+    assert any("Python 2 (old.py)" in note for note in suggest_repository(repository, None).notes)

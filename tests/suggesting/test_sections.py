@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lmr_author.authoring.suggesting.paper import TABLES, FunctionWords
-from lmr_author.authoring.suggesting.sections import best_section, likely_category
-from lmr_author.core.paper.sections import sections
+from lmr_author.authoring.suggesting.paper import TABLES, FunctionWords, best_section, likely_category
+from lmr_author.core.paper.parts import sections
 from lmr_author.core.task import CATEGORIES
 
 AFFILIATIONS = "1 University of Somewhere\n2 Else Research Labs\n3 Third Place\nAbstract\ntext\n"

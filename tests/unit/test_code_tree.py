@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import ast
 import inspect
-import sys
 
 import pytest
 
@@ -21,7 +20,6 @@ from lmr_author.core.code import (
     set_at_run_time,
     walk,
 )
-from lmr_author.core.errors import SourceError
 from lmr_author.core.task import Target
 
 SNIPPETS = [
@@ -195,16 +193,3 @@ def test_code_that_moves_takes_the_line_ends_of_its_file(newline: str, of_goal: 
     assert behind_form_feed == "\n    if x:\n        y = 1\n\n    return y".replace("\n", of_goal)
     assert f"  def f(x):{of_goal}" in inserted and f'"""a{of_goal}  b"""{of_goal}      if x' in inserted
     assert code.statement_text(source, function.node) == f'def f(x):\n    """Doc."""\n{body}'
-
-
-@pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python reads both")
-@pytest.mark.parametrize(
-    "text", ["def f[T](x: T) -> T:\n    return x\n", 'x = f"{"a"}"\n', "type Row = int\n"]
-)
-def test_a_file_for_a_newer_python_is_none_for_python_2(text: str) -> None:
-    with pytest.raises(SourceError, match="written for a newer Python than") as caught:
-        code.Module.parse(text.encode(), "new.py")
-    assert "Python 2" not in caught.value.hint
-    with pytest.raises(SourceError, match="not valid Python 3") as caught:
-        code.Module.parse(b"print 'x'\n", "old.py")
-    assert "Python 2" in caught.value.hint

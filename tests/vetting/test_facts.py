@@ -146,6 +146,12 @@ def test_the_text_of_a_link_is_no_title(tmp_path: Path) -> None:
     assert [fact.sources for fact in facts["url"]] == [("page 1",)]
 
 
+def test_initials_have_the_dots_of_page_one() -> None:
+    read = Paper((f"{PAGE}\nEdward J. Hu, K. Li",), "Wins over Ties: a Study of Pairs", 2021, "", "", "", ())
+    own = Citation("README.md", "Wins over Ties: a Study of Pairs", ("Edward J Hu", "K Li", "Malcolm X"))
+    assert best(gather_facts(read, None, [own]), "authors") == "Edward J. Hu; K. Li; Malcolm X"
+
+
 def test_the_date_of_a_file_is_worth_less_than_a_citation() -> None:
     own = Citation("README.md, line 9", "Wins over Ties: a Study of Pairs", (), 2019)
     facts = gather_facts(paper(year=2021, origin="the PDF's creation date"), None, [own])

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from lmr_author.authoring.vetting import sources
-from lmr_author.authoring.vetting.sources import Services
-from lmr_author.core.paper import web
+from lmr_author.authoring.vetting import vet as sources
+from lmr_author.authoring.vetting.vet import Services
+from lmr_author.core.paper.fetch import MOST_BYTES, Unavailable, get
 from tests.servers import Answer, serve
 
 ATOM = b"""<?xml version="1.0" encoding="UTF-8"?>
@@ -91,7 +91,7 @@ LIMITED = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1700000000"}
         (Answer(b"\xff\xfe garbage"), "the answer is not JSON"),
         (Answer(b"[" * 100_000), "the answer is not JSON"),
         (Answer(b'{"message": "hello"}'), "the answer is not a repository"),
-        (Answer(b"a" * (web.MOST_BYTES + 1)), "its answer is larger than 2 MiB"),
+        (Answer(b"a" * (MOST_BYTES + 1)), "its answer is larger than 2 MiB"),
         (Answer(b"{}", after=5), "no answer within 0.5 s"),
     ],
 )
@@ -130,7 +130,7 @@ def test_redirections_are_followed_but_not_for_ever() -> None:
     with serve(
         {**chain, "/7": Answer(b"here"), "/loop": Answer(status=301, headers={"Location": "/loop"})}
     ) as address:
-        assert web.get(f"{address}/2").text == "here"
+        assert get(f"{address}/2").text == "here"
         for place in ("1", "loop"):
-            with pytest.raises(web.Unavailable, match="redirect"):
-                web.get(f"{address}/{place}")
+            with pytest.raises(Unavailable, match="redirect"):
+                get(f"{address}/{place}")

@@ -10,7 +10,7 @@ from prompt_toolkit.input import PipeInput
 from lmr_author.authoring.vetting import vet
 from lmr_author.authoring.vetting.questions import QUESTIONS, settled
 from lmr_author.cli.vet import ask_questions
-from lmr_author.core.task.vetting import VettingRecord
+from lmr_author.core.task.reviews import VettingRecord
 from tests.vetting.vetted import YES
 
 ENTER = "\r"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from lmr_author.authoring.vetting import evidence
+from lmr_author.authoring.vetting import questions as evidence
 from lmr_author.authoring.vetting.facts import gather_facts
 from lmr_author.authoring.vetting.questions import QUESTIONS, VettingAnswer
 from lmr_author.core.paper import Paper

@@ -15,12 +15,7 @@ from lmr_author.core.texts import shortened
 
 @dataclass(frozen=True)
 class MaskNotes:
-    """The annotator's words in a masked body.
-
-    Attributes:
-        comment: text below the TODO; "" for a bare one.
-        docstring: for a function that has none; an existing docstring is never changed.
-    """
+    """The annotator's words in a masked body: the text below the TODO, and a docstring for a function without one."""
 
     comment: str = ""
     docstring: str = ""
@@ -33,7 +28,7 @@ class MaskNotes:
 
 @dataclass(frozen=True)
 class FunctionNotes:
-    """The notes, context and category of one function; None or "" where not given."""
+    """Notes, context and category of one function; None or "" where not given."""
 
     notes: MaskNotes | None = None
     instruction: str = ""
@@ -42,12 +37,10 @@ class FunctionNotes:
 
 
 def masked_body(name: str, notes: MaskNotes, *, generator: bool) -> list[str]:
-    """Return the lines of a masked body, not indented: comment, raise, and a yield that keeps a generator one."""
     return _raising(notes.lines(name), generator)
 
 
 def left_out_body(*, generator: bool) -> list[str]:
-    """Return the lines of a body that was emptied because it is like a masked one: nobody has to write it."""
     return _raising(["# Left out, and not to be implemented."], generator)
 
 
@@ -69,7 +62,7 @@ def read_comment(lines: Sequence[str]) -> str:
 
 
 def one_line(text: str) -> str:
-    """Text on one line, without control characters, as a comment needs it."""
+    """Return text on one line, without control characters."""
     return " ".join(re.sub(r"[\x00-\x1f\x7f]", " ", text).split())
 
 
@@ -110,12 +103,7 @@ def docstring_lines(text: str, can_hold: Callable[[str], bool] = lambda text: Tr
 
 @dataclass(frozen=True)
 class MaskedFile:
-    """A masked file.
-
-    Attributes:
-        data: its bytes.
-        remarks: what the annotator should know (no docstring, no test can import it).
-    """
+    """The bytes of a masked file, and remarks for the annotator."""
 
     data: bytes
     remarks: tuple[str, ...]
@@ -130,14 +118,12 @@ def mask_source(
     """Mask functions of a file: signature, decorators and docstring stay, the body becomes a raise.
 
     Args:
-        module: the file, unmasked at these functions.
-        definitions: functions, none inside another.
-        notes: by :attr:`~lmr_author.core.code.Definition.label`, what docstring and comment say.
-        along: look-alikes that are emptied too, and of which nothing is asked.
+        notes: docstring and comment by :attr:`~lmr_author.core.code.Definition.label`.
+        along: look-alikes that are emptied too; nobody has to implement them.
 
     Raises:
         TargetError: a function is already masked, or has a docstring where another one is given.
-        SourceError: the masked file would not parse, which is a bug or an encoding that cannot be cut.
+        SourceError: the masked file would not parse: a bug, or an encoding that cannot be cut.
     """
     notes = notes or {}
     bodies: dict[code.Definition, Sequence[str]] = {}
@@ -169,10 +155,7 @@ def _body(module: code.Module, definition: code.Definition, notes: MaskNotes) ->
 
 
 def unmask_source(golden: code.Module, goal: code.Module, qualname: str, nth: int | None = None) -> bytes:
-    """Return the goal file with one function's original region restored.
-
-    Raises TargetError when the two files do not fit each other.
-    """
+    """Return the goal file with one function's original region restored. Raises TargetError if the files differ."""
     pair = code.matching(golden, goal, qualname, nth)
     if pair is None:
         raise TargetError(
@@ -192,14 +175,12 @@ def is_masked(definition: code.Definition) -> bool:
 
 
 def raises_not_implemented(node: ast.stmt) -> bool:
-    """Return True for ``raise NotImplementedError``, with or without arguments."""
     raised = node.exc if isinstance(node, ast.Raise) else None
     raised = raised.func if isinstance(raised, ast.Call) else raised
     return isinstance(raised, ast.Name) and raised.id == "NotImplementedError"
 
 
 def notes_in(module: code.Module, definition: code.Definition) -> MaskNotes:
-    """Read the comment in a masked body as it is in the file now; the docstring is not read."""
     where = code.region(module, definition)
     return MaskNotes(read_comment(module.text[where.start : where.end].splitlines()))
 
@@ -218,7 +199,7 @@ GUARD = (
 
 
 def import_remarks(module: code.Module, definition: code.Definition) -> Iterator[str]:
-    """Yield why no test could import the masked file, or run the function."""
+    """Yield reasons why no test could import the masked file."""
     name = definition.qualname
     if line := _called_on_import(module, name):
         yield (
@@ -269,6 +250,5 @@ def _assert_faithful(
 
 
 def _has_docstring(definition: code.Definition, notes: Mapping[str, MaskNotes]) -> bool:
-    """Return False for a function that was given a docstring and has another one now."""
     given = clean_docstring(notes.get(definition.label, MaskNotes()).docstring)
     return not given or inspect.cleandoc(definition.docstring or "") == given

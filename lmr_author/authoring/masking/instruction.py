@@ -9,42 +9,37 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from itertools import takewhile
 
 from lmr_author.authoring.masking.body import MaskNotes, one_line
 from lmr_author.authoring.suggesting import PaperText
-from lmr_author.authoring.suggesting.paper import FunctionWords
-from lmr_author.authoring.suggesting.sections import best_section
+from lmr_author.authoring.suggesting.paper import FunctionWords, best_section
 from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError
-from lmr_author.core.paper.sections import sections
+from lmr_author.core.paper.parts import sections
 from lmr_author.core.task import Task, TaskInfo
 from lmr_author.proof.checks.instruction import GAP, quotations
 
-_RULE = re.compile(r"\s*(-{3,}|={3,})\s*")
-_TYPE = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
-_ENTRY = re.compile(
-    rf"[-*\s`]*(?P<name>\*{{0,2}}[A-Za-z_]\w*)[`*]*\s*(?P<type>{_TYPE}|\[[^\]]*\])?\s*:(?P<text>.*)"
-)
-_SECTION = re.compile(r"[A-Z][\w ]*:\s*$|:\w+[^:]*:")
+_RULE = re.compile(r"[-=]{3,}")
+_SECTION = re.compile(r"[A-Z][\w ]*:\s*$|[-*\s`]*\w+[`*]* ?[(\[].*[)\]]\s*:|:\w+[^:]*:")
+"""A line that begins the description of parameters."""
 _NO_PURPOSE = re.compile(
     r"""\W*(todo|fixme|deprecated|_?summary_?\b|>>>|```|copyright\b|licen[sc]ed?\b|authors?:|adapted\ from|copied\ from
     |https?://|see\b|(forward|backward)(\ pass)?\W*$|defines\ the\ computation\ performed|\W*$)""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""Beginnings of sentences that say nothing of what a function is for."""
+"""Beginnings of sentences that do not say what a function is for."""
 _ABBREVIATED = re.compile(r"\b(e\.g|i\.e|cf|vs|etc|resp|al|Eq|Fig|Sec|Tab|approx|w\.r\.t|[A-Z])\.$")
 
 
 def draft_instruction(
     path: str, definition: code.Definition, notes: MaskNotes | None = None, section: str = ""
 ) -> str:
-    """Draft an instruction for a function or class. Nothing in it is cut short.
+    """Draft an instruction for a function or class, never cut short.
 
     Args:
-        path: of the goal file, in the repository.
         definition: the function in the golden.
-        notes: the comment that was given.
-        section: of the paper, as in ``section 3 (Method)``; "" when it is not known.
+        section: of the paper, as in ``section 3 (Method)``; "" when unknown.
     """
     first = inspect.cleandoc(definition.docstring or "").split("\n\n")[0]
     said = (
@@ -85,23 +80,12 @@ def _without_solution(text: str, node: code.DefinitionNode) -> str:
 
 def stated_purpose(paragraph: str) -> str:
     """Return what the first paragraph of a docstring says a function is for; "" when it says nothing."""
-    lines = []
-    for line in paragraph.splitlines():
-        entry = _ENTRY.match(line)
-        if (entry and entry["type"]) or _SECTION.match(line):
-            break  # a parameter without a title above it, or a section
-        if not _RULE.fullmatch(line):
-            lines.append(line)
-    telling = []
-    for sentence in _sentences(one_line(" ".join(lines))):
-        if _NO_PURPOSE.match(sentence):
-            break
-        telling.append(sentence)
-    return " ".join(telling)
+    lines = takewhile(lambda line: not _SECTION.match(line), paragraph.splitlines())
+    sentences = _sentences(one_line(_RULE.sub("", " ".join(lines))))
+    return " ".join(takewhile(lambda sentence: not _NO_PURPOSE.match(sentence), sentences))
 
 
 def _sentences(text: str) -> list[str]:
-    """Split a text on one line into its sentences."""
     result: list[str] = []
     for part in re.split(r"(?<=[.!?])\s+(?=[A-Z\[(`\"'¿¡]|[^\x00-\x7f])", text):
         if result and _ABBREVIATED.search(result[-1]):
@@ -112,7 +96,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def _unused(node: code.DefinitionNode, names: list[str]) -> list[str]:
-    """Return the parameters that the original never uses: an agent need not wonder what they are for."""
+    """Return the parameters that the original never uses."""
     used = {name.id for statement in node.body for name in code.each(statement, ast.Name)}
     if used & {"locals", "vars", "eval", "exec"}:
         return []
@@ -133,7 +117,7 @@ def _parameters(definition: code.Definition) -> list[str]:
 def drafted(
     task: Task, info: TaskInfo, path: str, definition: code.Definition, notes: MaskNotes | None
 ) -> str:
-    """Draft an instruction for a function; it names the section of the paper only where one stands out."""
+    """Draft an instruction; it names the paper's section only where one stands out."""
     try:
         data = files.read_object_or_empty(task.paper_json(info))
     except LmrError:
@@ -143,7 +127,7 @@ def drafted(
 
 
 def words_of(definition: code.Definition) -> FunctionWords:
-    """Return the words in a function, by which sections and categories are found."""
+    """Return the words of a function by which its section and category are found."""
     node = definition.node
     arguments = [argument.arg for argument in code.each(node, ast.arg)]
     names = [name.id for name in code.each(node, ast.Name)]

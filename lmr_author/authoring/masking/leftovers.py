@@ -35,12 +35,7 @@ Format: ``schemas/from-repository.schema.json``.
 
 @dataclass(frozen=True)
 class PutBack:
-    """The files that had been moved away, as paths relative to the repository.
-
-    Attributes:
-        done: back in their places.
-        left: where they are kept, because they are histories, or because something new is in their place.
-    """
+    """Files that were moved away: ``done`` are back, ``left`` are histories, or something new is in their place."""
 
     done: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
@@ -70,7 +65,6 @@ def clean(repository: Path, keep: Path, goal_files: tuple[str, ...]) -> tuple[st
 
 
 def is_generated(name: str) -> bool:
-    """Return True for the name of a file or folder that any run makes."""
     if name in files.CACHE_FOLDERS or name in GENERATED_NAMES:
         return True
     return PurePosixPath(name).suffix in GENERATED_SUFFIXES
@@ -101,10 +95,9 @@ def _is_kept_apart(path: Path) -> bool:
 
 
 def removable(places: Iterable[Leak], repository: Path) -> tuple[str, ...]:
-    """Return the paths that are taken out without asking: generated files in which the solution surely stands.
+    """Return the generated files that surely contain the solution; they are removed without asking.
 
-    A file that somebody wrote is the annotator's to decide, and so is one of a package that happens to be called
-    ``dist``.
+    A file that somebody wrote is the annotator's to decide, as is one of a package that happens to be called ``dist``.
     """
     paths = {leak.path for leak in places if leak.sure and leak.generated}
     return tuple(sorted(path for path in paths if not _is_in_package(repository, PurePosixPath(path))))
@@ -118,13 +111,7 @@ def _is_in_package(repository: Path, path: PurePosixPath) -> bool:
 
 
 def take_out(repository: Path, keep: Path, paths: Iterable[str]) -> tuple[str, ...]:
-    """Move files and folders of a repository to free places in ``keep``; return those that were there.
-
-    Args:
-        repository: the agent's tree.
-        keep: folder outside of it.
-        paths: relative to the repository.
-    """
+    """Move files and folders of a repository to free places in ``keep``; return those that existed."""
     names: dict[str, str] = {}
     for path in paths:
         if not os.path.lexists(repository / path):
@@ -172,10 +159,7 @@ def put_back(repository: Path, keep: Path) -> PutBack:
 
 
 def taken_out(keep: Path) -> dict[str, str]:
-    """Return what was moved away: path in the repository → path in ``keep``.
-
-    Raises LmrError when the record is damaged: it is going to be written again.
-    """
+    """Return path in the repository → path in ``keep`` of what was moved away. Raises LmrError for a damaged record."""
     names = files.read_object_to_change(keep / RECORD)
     if not all(isinstance(name, str) for name in names.values()):
         raise LmrError(f"{keep / RECORD}: not names of files", "restore it from version control")
@@ -194,12 +178,7 @@ def _delete(path: Path) -> None:
 
 @dataclass(frozen=True)
 class OpenLeak:
-    """A place in the agent's tree where the answer, or something like it, can be read.
-
-    Attributes:
-        finding: as ``validate`` reports it.
-        places: the places in that file, the likest first.
-    """
+    """A finding as ``validate`` reports it, and the places in that file that leak the answer, the likest first."""
 
     finding: Finding
     places: tuple[Leak, ...] = ()
@@ -212,13 +191,9 @@ class OpenLeak:
 
 
 def search_tree(task: Task, masked: Iterable[Implementation]) -> tuple[tuple[str, ...], tuple[OpenLeak, ...]]:
-    """Search the agent's tree for what was masked, and take out what is surely the answer and no one wrote.
+    """Search the agent's tree for what was masked, and remove generated files that surely contain the answer.
 
-    Args:
-        masked: the implementations that are asked about.
-
-    Returns:
-        What was taken out, relative to the repository, and the leaks that are left, those that were accepted excepted.
+    Returns what was removed, relative to the repository, and the leaks that are left and not accepted.
     """
     contents = TaskContents(task)
     if contents.repository is None:

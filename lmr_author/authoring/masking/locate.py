@@ -26,10 +26,8 @@ def locate(repository: Path, text: str, here: Path) -> Target:
     """Read a target and make its path relative to the repository.
 
     Args:
-        repository: the task's repository folder.
-        text: the node id as typed. Its path may be relative to the repository, to the current folder, or to the task
-            folder; a qualified name alone will do where only one function has it.
-        here: the current folder.
+        text: the node id as typed. Its path may be relative to the repository, to ``here``, or to the task folder; a
+            qualified name alone will do where only one function has it.
 
     Raises:
         TargetError: no such file (with suggestions), or it lies outside the repository.
@@ -103,7 +101,6 @@ def find(repository: Path, target: Target) -> tuple[code.Module, code.Definition
 
 
 def _similar(repository: Path, target: Target) -> list[indexing.IndexEntry]:
-    """Return functions of the target's last name in the repository, the likeliest first, else of similar names."""
     index = indexing.build(repository)
 
     def unlike(entry: indexing.IndexEntry) -> tuple[bool, float]:
@@ -119,7 +116,7 @@ def _similar(repository: Path, target: Target) -> list[indexing.IndexEntry]:
 
 @dataclass(frozen=True)
 class Chosen:
-    """A function that is to be masked: its file, relative to the repository, that file as it is now, and itself."""
+    """A function to mask: its file, relative to the repository, that file as it is now, and its definition."""
 
     path: str
     module: code.Module
@@ -127,13 +124,12 @@ class Chosen:
 
     @property
     def target(self) -> Target:
-        """Its node id, as ``info.json`` names it."""
         return Target(self.path, self.definition.qualname, code.number(self.module, self.definition))
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The subject of a command: the task's ``info.json``, and the functions in the order named."""
+    """The task's ``info.json``, and the functions that a command names, in that order."""
 
     info: TaskInfo
     repository: Path
@@ -147,12 +143,7 @@ class Selection:
 
 
 def select(task: Task, targets: Sequence[str], here: Path) -> Selection:
-    """Find the functions that targets name.
-
-    Args:
-        task: the task folder.
-        targets: node ids as typed.
-        here: the current folder, which their paths may be relative to.
+    """Find the functions that targets name; paths may be relative to ``here``.
 
     Raises:
         TargetError: unknown, ambiguous, masked already, nothing to mask, given twice, or one inside another.
@@ -204,7 +195,7 @@ def refuse_empty(module: code.Module, definition: code.Definition) -> None:
 
 
 def methods_of(module: code.Module, definition: code.Definition) -> list[str]:
-    """Return the node ids of the methods of a class that have a body to mask, constructors last."""
+    """Return the node ids of a class's methods that have a body to mask, constructors last."""
     methods = [method for method in code.methods(module, definition) if not empty_body(method)]
     methods.sort(key=lambda method: method.name in CONSTRUCTORS)
     return [str(Chosen(module.name, module, method).target) for method in methods]
@@ -231,7 +222,7 @@ def refuse_overlaps(
 
 
 def means(entry: Implementation, path: str, definition: code.Definition) -> bool:
-    """Return True for the definition of a masked function in its goal file."""
+    """Return True if a definition of a goal file is that of an implementation."""
     return (
         definition.kind == "function"
         and (entry.goal_file, entry.qualname) == (path, definition.qualname)

@@ -19,23 +19,15 @@ from lmr_author.proof.leaks.statements import compare, of_function
 
 @dataclass(frozen=True)
 class LookAlike:
-    """A look-alike that is to be masked, and its entry in ``authoring/also-masked.json``."""
-
     chosen: Chosen
     record: AlsoMasked
 
 
 def select_along(task: Task, selection: Selection, nodes: Sequence[str], here: Path) -> tuple[LookAlike, ...]:
-    """Find the functions that ``--also`` names.
-
-    Args:
-        selection: the targets of the same command; none when only look-alikes are to be masked.
-        nodes: node ids as typed.
-        here: the current folder, which their paths may be relative to.
+    """Find the functions that ``--also`` names, beside the targets of the same command.
 
     Raises:
-        TargetError: unknown (with a suggestion), a target itself, masked already, or around or inside of a
-            masked function.
+        TargetError: unknown, a target itself, masked already, or around or inside of a masked function.
         UsageError: nothing is masked that something could look like.
     """
     goldens = dict(_goldens(task, selection))
@@ -69,7 +61,6 @@ def select_along(task: Task, selection: Selection, nodes: Sequence[str], here: P
 
 
 def _look_alike(task: Task, chosen: Chosen, goldens: Mapping[str, code.FunctionNode]) -> LookAlike:
-    """Return a look-alike of the target that it has most statements of."""
     definition = chosen.definition
     statements = of_function(definition.function)
     target = max(goldens, key=lambda name: compare(of_function(goldens[name]), statements).similarity)
@@ -78,7 +69,6 @@ def _look_alike(task: Task, chosen: Chosen, goldens: Mapping[str, code.FunctionN
 
 
 def _goldens(task: Task, selection: Selection) -> Iterator[tuple[str, code.FunctionNode]]:
-    """Yield (node id, original function) of everything that is about to be masked, or is."""
     for chosen in selection.chosen:
         yield str(chosen.target), chosen.definition.function
     for entry in selection.info.implementations:
@@ -91,7 +81,6 @@ def _goldens(task: Task, selection: Selection) -> Iterator[tuple[str, code.Funct
 
 
 def record(task: Task, along: Sequence[LookAlike]) -> None:
-    """Write down which look-alikes are about to be masked, before they are."""
     entries = [*task.also_masked(), *(look_alike.record for look_alike in along)]
     unique = {(entry.path, entry.qualname, entry.nth): entry for entry in entries}
     task.save_also_masked(list(unique.values()))
@@ -103,17 +92,12 @@ def restore(
     """Restore the look-alikes of some targets, byte for byte; nothing is written before all of it is known.
 
     Args:
-        info: the task's, with the targets still in it.
-        targets: node ids of what is being unmasked.
+        targets: node ids of what is being unmasked; ``info`` still has them.
         alone: look-alikes to restore whatever their targets are.
         force: restore a whole file in which a look-alike cannot be found again; a copy of it is kept.
 
-    Returns:
-        The node ids of those that are restored.
-
-    Raises:
-        TargetError: a look-alike is no longer in its file.
-        LmrError: its original is gone.
+    Returns the node ids of those restored. Raises TargetError for a look-alike that is no longer in its file, LmrError
+    without its original.
     """
     masked = {str(entry.target) for entry in info.implementations} - targets
     entries = task.also_masked()

@@ -16,7 +16,7 @@ from lmr_author.authoring.masking.instruction import drafted, words_of
 from lmr_author.authoring.masking.leftovers import OpenLeak
 from lmr_author.authoring.masking.locate import Chosen, Selection, means, select
 from lmr_author.authoring.masking.look_alikes import LookAlike
-from lmr_author.authoring.suggesting import sections
+from lmr_author.authoring.suggesting.paper import likely_category as category_of
 from lmr_author.core import code, files
 from lmr_author.core.errors import Hint, LmrError, Setting, UsageError
 from lmr_author.core.locks import changes_task
@@ -59,15 +59,7 @@ class MaskOptions:
 
 @dataclass(frozen=True)
 class MaskResult:
-    """The outcome of ``mask``.
-
-    Attributes:
-        implementations: in the order masked.
-        moved: files taken out of the tree, relative to it.
-        remarks: what the annotator should know.
-        leaks: where the answer, or something like it, can still be read.
-        also: look-alikes that are masked too.
-    """
+    """The implementations masked, files moved away (relative to the tree), remarks, open leaks, masked look-alikes."""
 
     implementations: tuple[Implementation, ...]
     moved: tuple[str, ...]
@@ -147,7 +139,6 @@ def restore_unfinished(task: Task, targets: Sequence[str], here: Path) -> None:
 
 
 def _listed_original(task: Task, info: TaskInfo, path: str, definition: code.Definition) -> str:
-    """Return where the original of a listed target or look-alike is kept; "" when none lists it."""
     for entry in info.implementations:
         if means(entry, path, definition):
             return entry.golden_file
@@ -158,7 +149,7 @@ def _listed_original(task: Task, info: TaskInfo, path: str, definition: code.Def
 
 
 def check(options: MaskOptions, selection: Selection) -> None:
-    """Refuse options that do not fit the functions selected. Raises UsageError or UnsafePathError."""
+    """Raise UsageError or UnsafePathError for options that do not fit the selected functions."""
     if options.notes not in (None, MaskNotes()) and len(selection.chosen) > 1:
         raise UsageError(
             f"a docstring and a comment describe one function, and {len(selection.chosen)} are named",
@@ -206,13 +197,11 @@ def describe(task: Task, selection: Selection, options: MaskOptions) -> dict[str
 
 
 def propose_context(selection: Selection) -> dict[str, tuple[Proposal, ...]]:
-    """Return the files that could be a context of each function, by node id."""
     return {str(chosen.target): _proposals(selection, chosen) for chosen in selection.chosen}
 
 
 def likely_category(chosen: Chosen) -> str:
-    """Guess the category of a function; "" when there is none."""
-    return sections.likely_category(words_of(chosen.definition))
+    return category_of(words_of(chosen.definition))
 
 
 def _proposals(selection: Selection, chosen: Chosen) -> tuple[Proposal, ...]:
@@ -249,9 +238,7 @@ class _Change:
     """The change of one file.
 
     Attributes:
-        targets: the functions masked in it.
-        golden: where the original is kept for them, relative to the task.
-        originals: that and the copy for look-alikes: path relative to the task → content.
+        originals: golden, and copy for look-alikes: path relative to the task → content.
         masked: its bytes afterwards.
     """
 

@@ -26,10 +26,8 @@ class UnmaskResult:
     """The outcome of ``unmask``.
 
     Attributes:
-        targets: node ids of what was restored.
-        moved: what was moved to ``authoring/removed/``, relative to the task.
-        also: node ids of the look-alikes restored with them.
-        put_back: files that ``mask`` had taken out of the repository, relative to it, and that are back.
+        moved: moved to ``authoring/removed/``, relative to the task.
+        put_back: files that ``mask`` had taken out of the repository and that are back.
         left_out: those that are not: histories, and what has something new in its place.
     """
 
@@ -84,7 +82,6 @@ def unmask(task: Task, target: str | None, here: Path, *, force: bool = False) -
 
 
 def _unmask_one(task: Task, info: TaskInfo, entry: Implementation, force: bool) -> list[str]:
-    """Restore one target and drop its entry; return what was moved away."""
     moved = []
     now = _restored(task, info, entry, force)
     goal_path = task.goal(info, entry)
@@ -103,17 +100,13 @@ def _unmask_one(task: Task, info: TaskInfo, entry: Implementation, force: bool) 
 
 
 def masked_names(task: Task) -> dict[str, str]:
-    """Return everything that ``unmask`` restores: node id → remark."""
+    """Return node id → remark of everything that ``unmask`` restores."""
     return _Masked.of(task).names
 
 
 @dataclass(frozen=True)
 class _Masked:
-    """What is masked in a task, or the part of it that is to be restored.
-
-    Attributes:
-        along: functions masked together with a target.
-    """
+    """What is masked in a task, or the part of it to be restored; ``along`` are look-alikes."""
 
     info: TaskInfo
     implementations: tuple[Implementation, ...] = ()
@@ -126,7 +119,6 @@ class _Masked:
 
     @property
     def names(self) -> dict[str, str]:
-        """By node id: a remark."""
         names = {str(implementation.target): "" for implementation in self.implementations}
         return names | {entry.node_id: f"masked together with {entry.target}" for entry in self.along}
 
@@ -159,7 +151,7 @@ def _choose(task: Task, masked: _Masked, target: str, here: Path, *, or_nothing:
 
 
 def _clear_originals(task: Task, named: str | None) -> tuple[bool, list[str]]:
-    """Remove unlisted originals whose file is as it was, and move the one that is named away.
+    """Remove unlisted originals whose file is as it was, and move the named one away.
 
     Returns whether there was any, and what was moved.
     """
@@ -218,10 +210,7 @@ def _restored(task: Task, info: TaskInfo, entry: Implementation, force: bool) ->
 
 
 def _keep_words(task: Task, entry: Implementation, now: _Restored) -> bool:
-    """Write the record of an implementation that is about to be unmasked.
-
-    Returns False when the comment was edited by hand into something that is no structured comment.
-    """
+    """Write the record of an implementation to be unmasked. Returns False for a comment edited into another form."""
     golden, goal = now.golden, now.goal
     # A damaged record is nobody's here: it stays, and does not keep anybody from unmasking.
     path = record_of(task, entry.target, files.read_object_or_empty)

@@ -60,8 +60,6 @@ _KEPT = {"title": "title", "year": "year", "paper_url": "url"}
 
 @dataclass(frozen=True)
 class Change:
-    """A field with its text before and after."""
-
     field: str
     before: str
     after: str
@@ -152,7 +150,6 @@ def _field(name: str) -> Field:
 def _owner(
     task: Task, raw: dict[str, Any], field: Field, implementation: int | None
 ) -> tuple[dict[str, Any], str]:
-    """Return the object of info.json that has a field, and the JSON pointer to it."""
     if field.owner == "task":
         return raw, ""
     index = task.load().implementation(implementation).index

@@ -8,9 +8,17 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from lmr_author.authoring.new_task import records
-from lmr_author.authoring.new_task.draft import RESERVED, Draft, Wizard, default_name, require_valid
-from lmr_author.authoring.new_task.records import Stages, notes_on
+from lmr_author.authoring.new_task.draft import (
+    RESERVED,
+    Draft,
+    Stages,
+    Wizard,
+    default_name,
+    notes_on,
+    provenance_of,
+    require_valid,
+    vetting_of,
+)
 from lmr_author.authoring.vetting.facts import Facts, best, gather_facts
 from lmr_author.authoring.vetting.vet import read_accepted_vetting
 from lmr_author.core import files, foreign, paper, repo
@@ -18,9 +26,10 @@ from lmr_author.core.errors import LmrError, UsageError, concerning
 from lmr_author.core.paper import FetchedPaper, Paper
 from lmr_author.core.repo import Address, Clone, CloneOptions
 from lmr_author.core.repo.citations import every_citation
+from lmr_author.core.repo.tree import unusable_code
 from lmr_author.core.task import Progress, Task, TaskInfo
 from lmr_author.core.task.provenance import BaseImageOrigin
-from lmr_author.core.task.vetting import VettingRecord
+from lmr_author.core.task.reviews import VettingRecord
 from lmr_author.runtime.environment.base_images import choose_base
 from lmr_author.runtime.environment.detect import read_needs
 from lmr_author.runtime.environment.dockerfile import render, render_dockerignore
@@ -70,8 +79,6 @@ class NewTaskOptions:
 
 @dataclass(frozen=True)
 class NewTaskResult:
-    """The new task, its ``info.json``, its base image, and notes for the annotator."""
-
     task: Task
     info: TaskInfo
     base: BaseImageOrigin
@@ -87,6 +94,9 @@ def new_task(
     UsageError when a value cannot be derived and there is no wizard.
     """
     say = progress or (lambda message: None)
+    vetted = read_accepted_vetting(options.vetting) if options.vetting else None
+    if vetted:
+        options = _with_vetted_address(options, vetted.repository)
     taken, fields = _taken_numbers(options.tasks_dir), _given(options)
     if options.repo:
         fields["repo_folder"] = _repo_folder(options, Address.parse(options.repo))
@@ -97,7 +107,6 @@ def new_task(
     require_valid(Draft(**fields), taken, fields)  # wrong input fails before any work
     choose_base(Needs(), options.base_image, options.python_version)
     patch = _read_patch(options)
-    vetted = read_accepted_vetting(options.vetting) if options.vetting else None
     with files.temporary_folder("lmr-author-paper-") as temporary:
         say(f"fetching the paper {options.paper}")
         with concerning("PAPER"):
@@ -126,9 +135,19 @@ def new_task(
                 files.write_bytes(Task(staging).patch_path, patch)
             _write(Task(staging), info, draft, stages, vetted)
             _require_free(final)
-    return NewTaskResult(
-        Task(final), info, stages.base, tuple(notes_on(Task(final), info, stages, had_tests))
-    )
+    task = Task(final)
+    notes = notes_on(task, info, stages, had_tests)
+    if vetted is None:  # else `vet` has told them
+        notes += unusable_code(task.repository(info))
+    return NewTaskResult(task, info, stages.base, tuple(notes))
+
+
+def _with_vetted_address(options: NewTaskOptions, public: str) -> NewTaskOptions:
+    """Return options with the public address that ``vet`` was given, where the repository is a local clone."""
+    is_local = bool(options.repo) and Address.parse(options.repo).local
+    if options.repo_url or not is_local or not public or Address.parse(public).local:
+        return options
+    return replace(options, repo_url=public)
 
 
 def _given(options: NewTaskOptions) -> dict[str, str]:
@@ -170,7 +189,6 @@ def _read(options: NewTaskOptions, fetched: FetchedPaper) -> Paper:
 
 
 def _read_patch(options: NewTaskOptions) -> bytes:
-    """Return the patch; empty for none. Raises UsageError for one that cannot be read, or without a reason."""
     if options.patch is None:
         if options.patch_reason:
             raise UsageError("a reason is given, and no patch", "add --patch FILE")
@@ -206,11 +224,7 @@ def _stages(
     *,
     watched: bool,
 ) -> Stages:
-    """Read the repository's requirements and lock them.
-
-    Args:
-        watched: by a person, who may not want to wait for the versions.
-    """
+    """Read the repository's requirements and lock them; ``watched`` by a person, who may stop the locking."""
     say("reading the repository's requirements")
     needs = read_needs(clone.folder, clone.commit_date)
     base = choose_base(needs, options.base_image, options.python_version)
@@ -237,7 +251,6 @@ def _repo_folder(options: NewTaskOptions, address: Address) -> str:
 
 
 def _draft(options: NewTaskOptions, read: Paper, facts: Facts, taken: dict[int, str]) -> Draft:
-    """Return the values of ``info.json`` about paper and folders: given, else derived."""
     address = Address.parse(options.repo)
     repo_folder = _repo_folder(options, address)
     title = options.title or best(facts, "title")
@@ -284,8 +297,8 @@ def _write(task: Task, info: TaskInfo, draft: Draft, stages: Stages, vetted: Vet
     files.write_text(task.lock, stages.lock.text)
     now = datetime.now(UTC)
     digest = files.sha256_file(task.paper_json(info))
-    records.provenance(info, draft, stages, digest, now).write(task.provenance_path)
-    (vetted or records.vetting(info, stages)).write(task.vetting_path)
+    provenance_of(info, draft, stages, digest, now).write(task.provenance_path)
+    (vetted or vetting_of(info, stages)).write(task.vetting_path)
     files.write_json(task.info_path, info.to_json())
 
 
@@ -295,7 +308,6 @@ def _require_free(final: Path) -> None:
 
 
 def _require_room(task: Task, info: TaskInfo, stages: Stages) -> None:
-    """Raise when the repository has other files where the paper and the tests belong."""
     wanted = (
         (task.paper_pdf(info), stages.fetched.path.read_bytes()),
         (

@@ -7,16 +7,20 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from lmr_author.authoring.recording.tolerance import BY_DTYPE, MOST_WIDENED, in_proportion, numbers_of
 from lmr_author.core import code, files
 from lmr_author.core.errors import Hint, LmrError, Setting, UsageError
-from lmr_author.core.task.recording import FIXTURE_FILES, FIXTURES
+from lmr_author.core.task.recording import FIXTURE_FILES, FIXTURES, Recording
+from lmr_author.runtime.probe import compare
+from lmr_author.runtime.probe.arrays import dtype_of
 from lmr_author.runtime.probe.calling import CLOSURE, GLOBAL, GRAD
+from lmr_author.runtime.probe.checking import load
 from lmr_author.runtime.probe.compare import CHOSEN, DEFAULT, GRADS
-from lmr_author.runtime.probe.document import Document, walk
+from lmr_author.runtime.probe.document import BadDocument, Document, walk
 from lmr_author.runtime.probe.objects import HELPERS
 from lmr_author.runtime.probe.outcome import as_written
 from lmr_author.runtime.replay.staging import copy_fixtures
@@ -57,12 +61,11 @@ def parse(texts: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 
 def check_option(path: str, kind: str) -> str:
-    """Return the option that compares a part by a kind of checker, as it is typed in a shell."""
     return f"--check {shlex.quote(f'{path}={kind}')}"
 
 
 def nodes(tree: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield path and node of the values in a document that JSON lacks: tensors, tuples, objects."""
+    """Yield path and node of the values that JSON lacks: tensors, tuples, objects."""
     for path, node in walk(tree):
         if isinstance(node, dict) and "$" in node:
             yield path, node
@@ -77,12 +80,8 @@ def with_chosen(
 ) -> dict[str, dict[str, Any]]:
     """Return the derived checkers with the chosen ones in their places; a choice for a part holds below it.
 
-    Args:
-        ignored: arguments that are not compared, unless the annotator says how.
-        grads: whether ``.grad`` of tensors is compared.
-
-    Raises:
-        LmrError: the outcome has no such part, or it is left unchecked altogether.
+    ``ignored`` arguments are not compared unless the annotator says how. Raises LmrError for a part that the outcome
+    does not have, and if nothing would be checked.
     """
     paths = {path for path, _ in walk(expected.tree)}
     for path in checks:
@@ -113,7 +112,6 @@ def with_chosen(
 
 
 def _holds_for(above: str, path: str) -> bool:
-    """Tell whether a part is another one, or lies inside it."""
     return path == above or path.startswith((f"{above}.", f"{above}["))
 
 
@@ -147,18 +145,12 @@ def compact(checkers: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, An
 
 @dataclass(frozen=True)
 class Helpers:
-    """The annotator's files beside the tests. They are read here and run in a sandbox only.
-
-    Attributes:
-        fixtures: ``unit_test/fixtures.py``, None where there is none.
-        fixture_names: the objects that it builds.
-    """
+    """The annotator's ``unit_test/fixtures.py`` (or None), and the objects that it builds; it runs in a sandbox."""
 
     fixtures: Path | None = None
     fixture_names: tuple[str, ...] = ()
 
     def copy_into(self, folder: Path) -> None:
-        """Copy the files, and what fixtures read, into a folder that is laid out like ``unit_test/``."""
         if self.fixtures is not None:
             copy_fixtures(self.fixtures, folder)
 
@@ -211,10 +203,7 @@ def uses_fixtures(document: Document) -> bool:
 
 
 def fixture_name(path: str) -> str | None:
-    """Return the fixture that would provide a part, by its path or a text that begins with it; None for none.
-
-    It has the name of the last public step: for ``tokenizer._lock`` that is ``tokenizer``.
-    """
+    """Return the fixture that would provide a part: for ``tokenizer._lock`` that is ``tokenizer``; None for none."""
     match = _STEPS.match(as_written(_NO_ARGUMENT.sub("", path)))
     steps = match.group().split(".") if match else []
     public = [step for step in steps if step and not step.startswith("_")]
@@ -237,3 +226,138 @@ def fixture_advice(paths: Iterable[str]) -> str:
         f"{' and '.join(f'`{draft}`' for draft in drafts[:3])}, with what your driver has in place of the dots, and "
         "record again; or drive the function with values that can be stored"
     )
+
+
+Tolerance = tuple[float, float]
+"""Relative and absolute."""
+
+_NAMED = {compare.DEFAULT: "every part that is not named", compare.GRADS: ".grad of every tensor"}
+
+
+@dataclass(frozen=True)
+class ComparedPart:
+    """How a part of the outcome is compared in some cases.
+
+    Attributes:
+        path: ``*`` for every part without a checker of its own.
+        tolerance: the widest of the cases; None for other kinds than ``allclose``.
+        usual: the widest of its element types; None where it holds for no floating-point part.
+        reason: "" where the annotator chose it without one.
+    """
+
+    path: str
+    kind: str
+    tolerance: Tolerance | None
+    usual: Tolerance | None
+    reason: str
+    cases: tuple[str, ...]
+
+    @property
+    def is_weak(self) -> bool:
+        """True for what is no evidence: a part that is not compared, or a tolerance far from its type's own."""
+        if self.kind == "ignore":
+            return not (
+                self.path in (compare.GRADS,) or self.path.startswith(GRAD) or self.path.endswith(".grad")
+            )
+        if self.tolerance is None or self.usual is None:
+            return False
+        return any(own > MOST_WIDENED * usual for own, usual in zip(self.tolerance, self.usual, strict=True))
+
+    @property
+    def named(self) -> str:
+        return _NAMED.get(self.path) or as_written(self.path)
+
+    @property
+    def in_words(self) -> str:
+        if self.kind == "ignore":
+            return f"{self.named} is not compared"
+        return f"{self.named} is compared with {in_numbers(self.tolerance)}, where {in_numbers(self.usual)} is usual"
+
+
+def how(kind: str, tolerance: Tolerance | None) -> str:
+    return "not compared" if kind == "ignore" else in_numbers(tolerance) or kind
+
+
+def how_each(checkers: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return in words how the parts of a case are compared, each way once."""
+    ways = []
+    for checker in checkers.values():
+        kind = str(checker.get("kind"))
+        ways.append(how(kind, _tolerance(checker) if kind == "allclose" else None))
+    return tuple(dict.fromkeys(ways))
+
+
+def in_numbers(tolerance: Tolerance | None) -> str:
+    return f"rtol {tolerance[0]:.2g}, atol {tolerance[1]:.2g}" if tolerance else ""
+
+
+def compared_parts(folder: Path, recording: Recording) -> tuple[ComparedPart, ...]:
+    """Return how the parts of all cases are compared: one entry for each part and kind, weak ones first.
+
+    Args:
+        folder: the recording's folder.
+    """
+    parts: dict[tuple[str, str], ComparedPart] = {}
+    for case in recording.cases:
+        for part in _of_case(folder, case.name, case.checkers):
+            key = part.path, part.kind
+            parts[key] = _merged(parts[key], part) if key in parts else part
+    return tuple(sorted(parts.values(), key=lambda part: not part.is_weak))
+
+
+def _merged(one: ComparedPart, other: ComparedPart) -> ComparedPart:
+    # The case whose tolerance is farthest from the usual one speaks for all.
+    widest = max((one, other), key=lambda part: (part.is_weak, part.tolerance or (0.0, 0.0)))
+    return replace(widest, cases=(*one.cases, *other.cases))
+
+
+def _of_case(folder: Path, name: str, checkers: Mapping[str, Mapping[str, Any]]) -> Iterator[ComparedPart]:
+    try:
+        place = str(files.inside(folder, name))
+        expected, inputs = load(place, "expected"), load(place, "inputs")
+    except (BadDocument, LmrError):  # the part is shown, with float32's tolerance for its own
+        expected, inputs = Document({"value": 0.0}, {}), Document({}, {})
+    usual = _usual(expected, inputs)
+    for path, checker in checkers.items():
+        kind, tolerance = str(checker.get("kind")), None
+        reason = str(checker.get("reason") or "")
+        if kind == "allclose":
+            tolerance = _tolerance(checker)
+        held = [usual[leaf] for leaf in usual if _holder(leaf, checkers) == path]
+        loosest = (max(rtol for rtol, _ in held), max(atol for _, atol in held)) if held else None
+        yield ComparedPart(
+            path, kind, tolerance, loosest, "" if reason == compare.CHOSEN else reason, (name,)
+        )
+
+
+def _usual(expected: Document, inputs: Document) -> dict[str, Tolerance]:
+    """Return the usual tolerance of each floating-point part, wider for large numbers, as `record` has it."""
+    loosest = max(
+        (BY_DTYPE.get(dtype_of(node), (0.0, 0.0)) for _, node in walk(inputs.tree)), default=(0.0, 0.0)
+    )
+    nodes, usual = dict(walk(expected.tree)), {}
+    for leaf in compare.leaves(expected):
+        own = max(BY_DTYPE.get(leaf.dtype, BY_DTYPE["float64"]), loosest)
+        (_, atol), _ = in_proportion(own, numbers_of(expected, nodes[leaf.path]), None)
+        usual[leaf.path] = own[0], max(own[1], atol)
+    return usual
+
+
+def _holder(path: str, checkers: Mapping[str, Any]) -> str:
+    """Return the path of the checker that holds for a part: its own, or of the nearest part above."""
+    while path and path not in checkers:
+        path = path[: max(path.rfind("."), path.rfind("["), 0)]
+    return path or compare.DEFAULT
+
+
+def checker_of(path: str, checkers: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return the checker of a part; an empty one for an exact comparison."""
+    return checkers.get(_holder(path, checkers), {})
+
+
+def _tolerance(checker: Mapping[str, Any]) -> Tolerance:
+    return _number(checker.get("rtol")), _number(checker.get("atol"))
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0

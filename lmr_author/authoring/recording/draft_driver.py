@@ -36,13 +36,7 @@ MOST_CALLS = 11
 
 @dataclass(frozen=True)
 class DriverDraft:
-    """A drafted script.
-
-    Attributes:
-        target: its function.
-        calls: number of calls that it makes.
-        unknown: parameters and globals that are left to the annotator.
-    """
+    """A drafted script, its number of calls, and the parameters and globals that are left to the annotator."""
 
     text: str
     target: str
@@ -51,15 +45,7 @@ class DriverDraft:
 
 
 def draft(task: Task, target: str | None, here: Path, path: Path, named: Sequence[str] = ()) -> DriverDraft:
-    """Draft a driver of a masked function from its golden.
-
-    Args:
-        path: the script that it will be.
-        named: options that name the task, for the command in the script.
-
-    Raises:
-        TargetError: the target is not masked in this task.
-    """
+    """Draft a driver of a masked function from its golden; ``named`` are options for the command in the script."""
     info = task.load()
     implementation = implementation_of(task, info, target, here)
     golden = code.Module.parse(staging.read_golden(task, implementation), implementation.goal_file)
@@ -69,13 +55,7 @@ def draft(task: Task, target: str | None, here: Path, path: Path, named: Sequenc
 
 
 def draft_driver(repository: Path, module: code.Module, target: code.Definition, command: str) -> DriverDraft:
-    """Draft the driver of a function.
-
-    Args:
-        repository: has the module.
-        module, target: the function, not masked.
-        command: runs the script under the recorder.
-    """
+    """Draft the driver of a function of a module that is not masked; ``command`` runs it under the recorder."""
     # A function inside another can only be reached by calling the outer one.
     outer = target.qualname.removesuffix(target.function_name) + target.function_name.partition(".")[0]
     definition = next(candidate for candidate in module.definitions if candidate.qualname == outer)
@@ -122,7 +102,6 @@ def _place(module: code.Module, repository: Path) -> tuple[str, str]:
 
 
 def _caller(definition: code.Definition) -> tuple[str, str]:
-    """Return the function as it is called, and the line that builds the object of a method."""
     if definition.name == "__init__":
         return definition.class_name, ""
     if not definition.class_name or _decorators(definition.function) & {"staticmethod", "classmethod"}:

@@ -10,13 +10,16 @@ import itertools
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Annotated
 
-from lmr_author.authoring.recording.options import RecordOptions
+import msgspec
+
 from lmr_author.core import code, files
-from lmr_author.core.errors import Hint, Setting, UsageError
+from lmr_author.core.errors import Hint, LmrError, Setting, UsageError
 from lmr_author.core.task import UNIT_TEST, Implementation, Task
+from lmr_author.core.task.recording import Recording
 from lmr_author.runtime.replay.staging import PROBE_ROOT, copy_fixtures
 from lmr_author.runtime.sandbox.base import Mount
 
@@ -48,8 +51,7 @@ class Driver:
     Attributes:
         arguments: what follows ``python``: a script or ``-m module``, and its arguments.
         mounts: the driver's folder, when it lies outside the repository.
-        shown: the command as recorded, a script outside the repository by its name alone.
-        env: variables that the command sets.
+        shown: the command as recorded; a script outside the repository by its name alone.
     """
 
     arguments: tuple[str, ...]
@@ -85,15 +87,8 @@ def driver_of(
 def read_command(command: Sequence[str], repository: Path, here: Path) -> Driver:
     """Read the annotator's command.
 
-    A script is taken from the repository first, then from the current folder; one that lies outside the repository
-    comes along with its folder, read-only. The other words stay as they are.
-
-    Args:
-        command: as typed after ``--``.
-        here: the current folder.
-
-    Raises:
-        UsageError: no command, not a Python one, or a script that does not exist.
+    A script is taken from the repository first, then from ``here``; one outside the repository brings its folder,
+    read-only. Raises UsageError: no command, not a Python one, or a script that does not exist.
     """
     variables, script, words = split_command(command)
     shown, mounts = script, tuple[Mount, ...]()
@@ -111,7 +106,6 @@ def split_command(command: Sequence[str]) -> tuple[list[str], str, list[str]]:
 
 
 def _python_arguments(words: list[str]) -> list[str]:
-    """Return what follows ``python`` in a command: a script or ``-m``, and the rest. Raises UsageError."""
     if not words:
         raise UsageError(
             "no command to record", "add it after --, as in: lmr-author record a.py::f -- python driver.py"
@@ -149,10 +143,7 @@ def folder_with(script: str, folders: Iterable[Path]) -> Path | None:
 
 
 def folders_beside(task: Task) -> list[Path]:
-    """Return where the script of a finished recording may lie: a manifest keeps its name, not its folder.
-
-    The task may be one of several in a folder, and the script beside that.
-    """
+    """Return where the script of a finished recording may lie: a manifest keeps its name, not its folder."""
     return [task.root, *task.root.parents[:2], task.authoring]
 
 
@@ -178,13 +169,10 @@ def _find_script(script: str, repository: Path, here: Path) -> tuple[str, str, t
 
 
 def from_tests(implementation: Implementation, repository: Path, options: Sequence[str]) -> Driver:
-    """Return the repository's own tests: those that name the target, else those that name its file, else all.
+    """Return the repository's tests: those that name the target, else those that name its file, else all.
 
     Args:
         options: more words for pytest; with a test file among them, only these are run.
-
-    Raises:
-        UsageError: the repository has no tests.
     """
     words = tuple(options)
     if not any(word.partition("::")[0].endswith(".py") for word in options):
@@ -233,16 +221,7 @@ def require_python(example: str) -> None:
 def from_examples(
     implementation: Implementation, examples: Sequence[str], work: Path, fixtures: Path | None = None
 ) -> Driver:
-    """Return calls written by the annotator. They are read here, and run inside the sandbox only.
-
-    Args:
-        examples: Python text, as in ``preference_loss(torch.randn(4), torch.randn(4), beta=0.1)``.
-        work: a folder of ours, for the request.
-        fixtures: ``unit_test/fixtures.py``, whose functions an example may call.
-
-    Raises:
-        UsageError: an example is not Python.
-    """
+    """Return calls written by the annotator, which run in the sandbox only; ``fixtures`` may be called in them."""
     for text in examples:
         require_python(text)
     folder = work / "examples"
@@ -263,3 +242,73 @@ def switches(function: code.FunctionNode) -> dict[str, str]:
     """Return the environment variables without which a function would be compiled, by its decorators."""
     decorators = map(ast.unparse, function.decorator_list)
     return UNCOMPILED if any(map(COMPILERS.search, decorators)) else {}
+
+
+FEWEST_CASES = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordOptions:
+    """A way to record the target's calls: a command, the repository's tests, or calls written out.
+
+    Attributes:
+        command: command that calls the target, as typed; with `from_tests`, more words for pytest.
+        from_tests: run the repository's own tests.
+        examples: calls written out, as f(torch.randn(4)).
+        cases: cases to keep, and more if each adds something; null for a few dozen where calls are small and fast.
+        seconds: time limit of the command.
+        gradients: compare gradients, too; where the golden detaches, they are in any case.
+        in_place: an implementation has to change the arguments that the golden changes, `.grad` of tensors included.
+        checks: PATH=KIND, how parts of the outcome are compared.
+        cuda_as_cpu: run code that insists on a GPU on the CPU.
+    """
+
+    command: str = ""
+    from_tests: bool = False
+    examples: tuple[str, ...] = ()
+    cases: Annotated[int, msgspec.Meta(ge=1, le=50)] | None = None
+    seconds: Annotated[float, msgspec.Meta(ge=1, le=1e7)] = 600.0
+    gradients: bool = False
+    in_place: bool | None = None
+    checks: tuple[str, ...] = ()
+    cuda_as_cpu: bool = False
+
+    @classmethod
+    def of(cls, recording: Recording) -> RecordOptions:
+        """Return how a recording was made. Raises LmrError where its options are none."""
+        words = recording.command
+        values = {**recording.options, "cuda_as_cpu": recording.cuda_as_cpu}
+        if words[:3] == ("lmr-author", "record", "--from-tests"):
+            values |= {"from_tests": True, "command": shlex.join(words[4:])}
+        elif words[:2] == ("lmr-author", "record"):
+            values |= {"examples": words[3::2]}
+        else:
+            values |= {"command": shlex.join(words)}
+        try:
+            return msgspec.convert(values, cls)
+        except msgspec.ValidationError as error:
+            raise LmrError(
+                f"the options of the recording cannot be read: {error}",
+                "record again: lmr-author record --force",
+            ) from error
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return tuple(shlex.split(self.command))
+
+    @property
+    def drives(self) -> bool:
+        """True where they say what calls the target."""
+        return bool(self.command or self.from_tests or self.examples)
+
+    @property
+    def fewest_cases(self) -> int:
+        """Number of cases that are kept whether each helps or not."""
+        return self.cases or FEWEST_CASES
+
+    @property
+    def unusual(self) -> dict[str, object]:
+        """Those of a manifest: they decide what is recorded and how it is compared, and are not as usual."""
+        names = ("cases", "seconds", "gradients", "in_place", "checks")
+        defaults = {option.name: option.default for option in fields(self)}
+        return {name: getattr(self, name) for name in names if getattr(self, name) != defaults[name]}

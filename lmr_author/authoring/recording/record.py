@@ -4,38 +4,39 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
 from lmr_author.authoring.recording import store
-from lmr_author.authoring.recording.checkers import nodes
-from lmr_author.authoring.recording.choose import SelectedCases, choose
-from lmr_author.authoring.recording.compared import ComparedPart, compared_parts
-from lmr_author.authoring.recording.driver import switches
+from lmr_author.authoring.recording.checkers import ComparedPart, compared_parts, fixture_drafts, nodes
+from lmr_author.authoring.recording.driver import RecordOptions, switches
 from lmr_author.authoring.recording.explored import NO_VERSIONS, KnownVersions
 from lmr_author.authoring.recording.job import (
     RecordJob,
     implementation_of,
     job_of,
+    last_error,
     require_unrecorded,
 )
-from lmr_author.authoring.recording.options import RecordOptions
 from lmr_author.authoring.recording.replay import GoldenRunner, golden_runner
 from lmr_author.authoring.recording.run import RecordedCall, RecordedRun, run
+from lmr_author.authoring.recording.selection import SelectedCases, choose
+from lmr_author.authoring.recording.tolerance import WIDENED
 from lmr_author.core import code, files
 from lmr_author.core.errors import Hint, Setting
 from lmr_author.core.locks import changes_task
 from lmr_author.core.task import Implementation, Progress, Task, equivalents
 from lmr_author.core.task.mutation import MutationScore
 from lmr_author.core.task.provenance import Provenance
-from lmr_author.core.task.recording import Recording
-from lmr_author.core.texts import listed
+from lmr_author.core.task.recording import Case, Recording
+from lmr_author.core.texts import counted, listed, shortened
 from lmr_author.runtime.environment.failures import explain_command
 from lmr_author.runtime.environment.where import HERE, Where, prepare, python_in_words, python_of
 from lmr_author.runtime.probe.calling import GLOBAL, GRADIENTS, VALUE
+from lmr_author.runtime.probe.outcome import as_written
 from lmr_author.runtime.replay import replaying
 from lmr_author.runtime.sandbox.base import Sandbox
 
@@ -65,8 +66,6 @@ MOST_NAMED = 3
 
 
 class EffectKind(StrEnum):
-    """A kind of effect, as the recorder names it."""
-
     PARTS = "parts"
     ARGUMENTS = "arguments"
     GRADS = "grads"
@@ -91,23 +90,17 @@ EFFECTS = {
 
 @dataclass(frozen=True)
 class UncomparedEffect:
-    """An effect of the golden that is not compared, and what has it.
-
-    Attributes:
-        names: parts of the result, or arguments.
-    """
+    """An effect of the golden that is not compared, and the parts of the result or arguments that have it."""
 
     kind: EffectKind
     names: tuple[str, ...]
 
     @property
     def text(self) -> str:
-        """The effect in words, for a page."""
         return EFFECTS[self.kind][0].format(listed(self.names, MOST_NAMED))
 
     @property
     def advice(self) -> Hint:
-        """Advice for the annotator: an option, or another way to have it compared."""
         return EFFECTS[self.kind][1]
 
 
@@ -130,10 +123,8 @@ class RecordResult:
 
     Attributes:
         removed: earlier files that were moved to ``authoring/removed/``.
-        missed: first and last lines of the golden's blocks that no call executed.
-        not_kept: likewise, of blocks that only calls executed which did not become cases.
+        missed, not_kept: first and last lines of blocks that no call executed, or only calls that are no cases.
         never_false: lines of conditions that held whenever a call reached them.
-        uncompared: effects of the golden that no case compares.
         accepted: ids of survivors that a person accepted as equivalent.
         weak: parts that the annotator left out, or gave a tolerance far from their element type's own.
     """
@@ -201,7 +192,7 @@ def record(
         recorded = run(sandbox, job)
         golden = golden_runner(job, sandbox, recorded, bool(options.in_place))
         selected = choose(golden, job, recorded, known, progress)
-        for note in notes(job, recorded, selected):
+        for note in _notes_on(job, recorded, selected):
             tell(note)
         result = _store(job, recorded, golden, selected)
         _remember_driver(job)
@@ -211,7 +202,6 @@ def record(
 def _in_environment(
     job: RecordJob, where: Where, sandbox: Sandbox, progress: Progress, tell: Tell
 ) -> RecordJob:
-    """Prepare the sandbox; return the job with what explains a fault of its environment."""
     python = python_of(job.task, where)
     if words := python_in_words(python, where):
         tell(Hint(f"recording {words}"))
@@ -241,7 +231,6 @@ def _remember_driver(job: RecordJob) -> None:
 def _store(
     job: RecordJob, recorded: RecordedRun, golden: GoldenRunner, selected: SelectedCases
 ) -> RecordResult:
-    """Put the cases and their test in the place of an earlier recording; return what they leave open."""
     removed = store.move_to_removed(job)
     left_out = uncompared(golden, recorded)
     recording = store.store(job, recorded, selected, [effect.text for effect in left_out])
@@ -265,7 +254,7 @@ def _store(
     )
 
 
-def notes(job: RecordJob, recorded: RecordedRun, selected: SelectedCases) -> Iterator[Hint]:
+def _notes_on(job: RecordJob, recorded: RecordedRun, selected: SelectedCases) -> Iterator[Hint]:
     """Yield notes on the chosen cases: a call left out, gradients, random numbers, and globals that they set."""
     if recorded.fatal:
         yield Hint(
@@ -291,7 +280,6 @@ def notes(job: RecordJob, recorded: RecordedRun, selected: SelectedCases) -> Ite
 
 
 def _is_differentiable(call: RecordedCall) -> bool:
-    """Tell whether an input requires a gradient, and a returned tensor has one."""
     if not any(trait.kind == "grad" for trait in call.traits):
         return False
     expected = replaying.load_document(call.folder, "expected")
@@ -305,3 +293,98 @@ def blocks_at(tree: ast.Module, lines: Sequence[int]) -> tuple[tuple[int, int], 
         if not blocks or line > blocks[-1][1]:
             blocks.append((line, code.block_end(tree, line)))
     return tuple(blocks)
+
+
+MOST = 3
+"""Notes of one kind."""
+
+
+def notes(result: RecordResult) -> Iterator[Hint]:
+    yield from map(Hint, not_stored(result.recording.cases))
+    yield from lost_calls(result)
+    yield from remarks(result)
+
+
+def remarks(result: RecordResult) -> Iterator[Hint]:
+    recording, selected, run = result.recording, result.selected, result.recorded.result
+    goal = recording.target.goal_file
+    for effect in result.uncompared:
+        yield Hint(f"not compared: {effect.text}; {effect.advice.text}", effect.advice.settings)
+    yield from map(Hint, selected.fragile[:MOST])
+    if result.not_kept:
+        yield Hint(
+            f"executed only by calls that are not among the cases: {lines(result.not_kept)} of {goal}; "
+            "make these calls storable and reproducible, or raise {0}",
+            (Setting("--cases"),),
+        )
+    if result.missed:
+        before = " before the command was stopped" if run.timed_out else ""
+        yield Hint(f"never executed{before}: {lines(result.missed)} of {goal}; use inputs that reach them")
+    if never := ", ".join(map(str, result.never_false)):
+        yield Hint(f"never false: the condition on line {never}; use inputs for which it is false")
+    yield from map(Hint, _tolerances(selected.calls))
+    yield from (Hint(f"{part.in_words}; reviewers are asked why") for part in result.weak)
+    if all(case.outcome == "raised" for case in recording.cases):
+        yield Hint(
+            "the golden raises in every case, which proves little: call it with valid arguments"
+            " (a JSON file has no tensors)"
+        )
+    if run.exit_code != 0:
+        reason = f": {last_error(run)}" if run.stdout or run.stderr else ""
+        yield Hint(f"the command itself ended with exit code {run.exit_code}{reason}")
+
+
+def lost_calls(result: RecordResult) -> Iterator[Hint]:
+    reasons: dict[str, list[int]] = {}
+    for rejected in result.selected.rejected:
+        reasons.setdefault(rejected.reason, []).append(rejected.call.number)
+    for reason, numbers in reasons.items():
+        calls, were = ("calls", "were") if len(numbers) > 1 else ("call", "was")
+        yield Hint(
+            f"{calls} {listed(list(map(str, numbers)), MOST)} {were} rejected: {shortened(reason, 200)}"
+        )
+    kinds = {"too_large": "too large to store", "misfit": "against the signature"}
+    for lost in result.recorded.summary.not_stored:
+        why = kinds.get(lost.kind, "impossible to store")
+        advice = f": {lost.advice}" if lost.advice else ""
+        yield Hint(f"lost: {counted(lost.count, 'call')}, {why} ({shortened(lost.reason, 200)}){advice}")
+    if result.recorded.result.timed_out:
+        text = "the command was stopped at its time limit ({0}): later calls are missing"
+        yield Hint(text, (Setting("--timeout"),))
+
+
+def lines(blocks: Sequence[tuple[int, int]]) -> str:
+    """Return ranges of lines as text: ``line 7`` or ``lines 7, 12-15``."""
+    shown = [str(first) if first == last else f"{first}-{last}" for first, last in blocks]
+    return f"line{'s' if len(shown) > 1 or '-' in shown[0] else ''} {', '.join(shown)}"
+
+
+def not_stored(cases: Sequence[Case]) -> list[str]:
+    """Return a line for each part of an object that was left out, and one about the fixtures that would build it."""
+    parts: dict[tuple[str, str], list[str]] = {}
+    for case in cases:
+        for omitted in case.omitted:
+            part = as_written(str(omitted.get("path"))), str(omitted.get("type"))
+            parts.setdefault(part, []).append(case.name)
+    notes = []
+    for (path, kind), names in list(parts.items())[:MOST]:
+        where = "" if len(names) == len(cases) else f" in {', '.join(names)}"
+        notes.append(f"not stored{where}: {path} ({kind})")
+    if len(parts) > MOST:
+        notes.append(f"and {len(parts) - MOST} more parts; recording.json lists them")
+    if drafts := fixture_drafts(path for path, _ in parts):
+        notes.append(
+            "if the function needs it, define a fixture that builds it in unit_test/fixtures.py in the repository: "
+            + ", ".join(f"`{draft}`" for draft in drafts[:MOST])
+        )
+    return notes
+
+
+def _tolerances(calls: Iterable[RecordedCall]) -> Iterator[str]:
+    checkers = [pair for call in calls for pair in call.checkers.items()]
+    wide = {path: checker for path, checker in checkers if checker.get("reason") in WIDENED}
+    for path, checker in list(wide.items())[:MOST]:
+        tolerance = f"rtol {checker['rtol']:.2g}, atol {checker['atol']:.2g}"
+        yield f"{path} is compared with {tolerance}: {checker['reason']}"
+    if len(wide) > MOST:
+        yield f"and {len(wide) - MOST} more parts; CASES in the unit test lists all"

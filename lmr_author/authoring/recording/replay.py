@@ -47,10 +47,9 @@ class GoldenRunner:
 
     Attributes:
         plan: target and module; ``recording`` is a folder of ours, which :meth:`add` fills.
-        tree, inside: the golden tree, without tests, and where it appears.
-        module, definition: the goal file in it, and the target.
-        checks: path in the outcome → how it is compared, where the annotator says so.
-        ignored: arguments that the golden changes, which an implementation need not.
+        tree, inside: the golden tree, without tests, and its path in the sandbox.
+        checks: path in the outcome → comparison that the annotator chose.
+        ignored: arguments that the golden changes and an implementation need not.
         grads: whether ``.grad`` of tensors is compared.
     """
 
@@ -66,7 +65,6 @@ class GoldenRunner:
 
     @cached_property
     def named(self) -> frozenset[str]:
-        """Attributes that the function's own code names."""
         return frozenset(node.attr for node in code.each(self.definition.function, ast.Attribute))
 
     def add(self, calls: Sequence[RecordedCall]) -> None:
@@ -145,12 +143,6 @@ def golden_runner(job: RecordJob, sandbox: Sandbox, recorded: RecordedRun, in_pl
 
 @dataclass(frozen=True)
 class RejectedCall:
-    """A call that was recorded and not taken, and why.
-
-    Attributes:
-        not_imported: the goal file cannot be imported by itself.
-    """
-
     call: RecordedCall
     reason: str
     not_imported: bool = False
@@ -159,16 +151,9 @@ class RejectedCall:
 def replay(
     golden: GoldenRunner, calls: Sequence[RecordedCall], wanted: int, progress: Progress
 ) -> tuple[list[RecordedCall], list[RejectedCall]]:
-    """Replay calls on the golden in batches, until the time is up and enough of them reproduce.
+    """Replay calls (the best first) on the golden in batches, until the time is up and ``wanted`` ones reproduce.
 
     Returns those that reproduce, with their checkers, and those that do not, or were not replayed.
-
-    Args:
-        calls: the best first.
-        wanted: how many have to reproduce, whatever the time.
-
-    Raises:
-        SandboxError: the sandbox failed.
     """
     proven, rejected, waiting = list[RecordedCall](), list[RejectedCall](), list[RecordedCall]()
     for call in calls:
@@ -199,7 +184,6 @@ def replay(
 
 
 def _lacking(golden: GoldenRunner, call: RecordedCall) -> str:
-    """Return why a call is no case although it could be stored: a correct version may read what it lacks."""
     for part in call.omitted:
         path, kind = as_written(str(part["path"])), str(part["type"])
         if path.rpartition(".")[2] in golden.named:
@@ -209,7 +193,6 @@ def _lacking(golden: GoldenRunner, call: RecordedCall) -> str:
 
 
 def _batch(waiting: Sequence[RecordedCall]) -> list[RecordedCall]:
-    """Return the first calls, as many as one run should hold; at least one."""
     batch, size, seconds = [waiting[0]], waiting[0].size, waiting[0].cost
     for call in waiting[1:BATCH_CALLS]:
         size += call.size
@@ -275,7 +258,6 @@ def _judge(golden: GoldenRunner, call: RecordedCall, runs: Sequence[Replay]) -> 
 
 
 def _fragile(parts: Sequence[str]) -> str:
-    """Return how to have a part compared that is another one in float64; "" where there is none."""
     if not parts:
         return ""
     return (
@@ -366,6 +348,5 @@ def _keeps_state(function: code.FunctionNode, own: str) -> bool:
 
 
 def _attributes(node: ast.AST, context: type[ast.expr_context] = ast.expr_context) -> set[str]:
-    """Return the attributes in a node, as in ``self.total``, that are read or set there."""
     attributes = code.each(node, ast.Attribute)
     return {ast.unparse(attribute) for attribute in attributes if isinstance(attribute.ctx, context)}

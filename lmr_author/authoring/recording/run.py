@@ -14,8 +14,7 @@ import msgspec
 
 from lmr_author.authoring.recording.checkers import fixture_advice
 from lmr_author.authoring.recording.driver import switches
-from lmr_author.authoring.recording.failed import COMMAND, advice_about, last_error
-from lmr_author.authoring.recording.job import RecordJob
+from lmr_author.authoring.recording.job import COMMAND, RecordJob, advice_about, last_error
 from lmr_author.authoring.recording.tolerance import Exactness
 from lmr_author.core import code, files, resources
 from lmr_author.core.errors import Hint, LmrError, Setting
@@ -45,20 +44,16 @@ class RecordedCall:
     Attributes:
         number: its place among all calls of the run, from 1.
         folder: holds ``inputs.*`` and ``expected.*``.
-        hits: blocks and branches of the target that it executed, in its replay if there was one; ``~block`` for one
-            that it executed more than once, as in a loop.
+        hits: blocks and branches of the target that it executed; ``~block`` for one executed more than once.
         size: bytes of the values in inputs and expected outputs together.
         summary: parameter, or attribute as in ``self.merged`` → its value, or its type and shape.
-        traits: the recorder's facts about it, by which calls are told apart.
-        outcome: ``"returned"`` or ``"raised"``.
+        traits: the recorder's facts that distinguish calls.
         omitted: attributes that could not be stored, with the advice.
-        seconds: processor time that it took when it was recorded, or in its slowest replay.
+        seconds: processor time when it was recorded, or in its slowest replay.
         changed: arguments and free variables that it changed.
-        nothing: it returned None.
         grads: arguments of which it changed nothing but ``.grad`` of tensors.
         uncompared: kind of an effect that the outcome does not hold → parts that have it.
-        checkers: leaf path → how it is compared.
-        exact: leaf path → how exact the golden is there.
+        checkers, exact: leaf path → how it is compared, and how exact the golden is there.
         fragile: why a correct version that computes in float64 would fail it; "" where none would.
         made_of: the recorded calls that a generated one was made of, in words; "" for a recorded one.
     """
@@ -126,7 +121,6 @@ class LostCalls:
 
     @property
     def advice(self) -> str:
-        """Advice about calls that were too large; "" for others."""
         return "slice the batch in the driver" if self.kind == "too_large" else ""
 
 
@@ -135,15 +129,13 @@ class Summary:
     """The recorder's summary of a run, ``summary.json``.
 
     Attributes:
-        calls: those that were made, stored or not.
         blocks: block id → first line, for every block and branch of the target.
-        absent: block id that stands for an ``else`` that is not written → id of the ``if``'s own block.
-        executed: blocks that any call executed, also one that was not stored.
+        absent: id of an ``else`` that is not written → id of the ``if``'s own block.
+        executed: blocks that any call executed, stored or not.
         module: the name under which the target's file was imported; None for a script.
         sys_path: folders of the repository on ``sys.path``; "" is its root.
         imported: files of the repository that were imported.
         not_stored: the calls that are missing, the most frequent reason first.
-        numpy, torch: versions of those that were loaded.
     """
 
     calls: int = 0
@@ -160,13 +152,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """The recorder's output.
-
-    Attributes:
-        calls: complete ones.
-        result: of the command.
-        fatal: number of a call that is not among them, as the command died of what it raised; 0 for none.
-    """
+    """The complete calls, and the number of one that is left out as the command died of what it raised (0: none)."""
 
     calls: tuple[RecordedCall, ...]
     summary: Summary
@@ -175,20 +161,16 @@ class RecordedRun:
 
     @property
     def executed(self) -> frozenset[int]:
-        """Blocks that any call executed, also one that was not stored."""
         return self.summary.executed.union(*(call.hits for call in self.calls))
 
     def coverage(self, hits: frozenset[int]) -> Coverage:
-        """Return the lines of the target whose blocks are executed, and those of the others."""
         return coverage(hits, self.summary.blocks, self.summary.absent)
 
 
 def coverage(hits: frozenset[int], blocks: Mapping[int, int], absent: Mapping[int, int]) -> Coverage:
     """Return the lines of the target that are executed, and those that are not.
 
-    Args:
-        hits: executed blocks.
-        blocks, absent: see :class:`Summary`; an ``else`` that is not written is on the line of its ``if``.
+    ``blocks`` and ``absent`` are those of :class:`Summary`; an unwritten ``else`` is on the line of its ``if``.
     """
     written = blocks.keys() - absent.keys()
     lines = {blocks[block] for block in written & hits}
@@ -304,11 +286,7 @@ def _without_gpu(recorded: RecordedRun, definition: code.Definition) -> Recorded
 
 
 def _nothing_recorded(job: RecordJob, recorded: RecordedRun, in_image: bool, elsewhere: bool) -> LmrError:
-    """Return why nothing was recorded, from the summary or from how the run ended.
-
-    Args:
-        elsewhere: another process called the target.
-    """
+    """Return why nothing was recorded; ``elsewhere``: another process called the target."""
     result, name, summary = recorded.result, job.target, recorded.summary
     if result.timed_out:
         return LmrError(
@@ -339,7 +317,6 @@ def _nothing_recorded(job: RecordJob, recorded: RecordedRun, in_image: bool, els
 
 
 def _nothing_stored(name: str, lost: tuple[LostCalls, ...]) -> LmrError:
-    """Return why calls were made and none was stored, by the most frequent reason."""
     first = lost[0]
     if first.kind == "too_large":
         return LmrError(f"every call of {name} is larger than the limit: {first.reason}", first.advice)

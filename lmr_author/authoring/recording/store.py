@@ -14,9 +14,9 @@ from typing import Any
 
 from lmr_author import __version__
 from lmr_author.authoring.recording.checkers import compact, digests
-from lmr_author.authoring.recording.choose import SelectedCases
 from lmr_author.authoring.recording.job import RecordJob
 from lmr_author.authoring.recording.run import RecordedCall, RecordedRun
+from lmr_author.authoring.recording.selection import SelectedCases
 from lmr_author.core import files, resources
 from lmr_author.core.task import Implementation
 from lmr_author.core.task.recording import (
@@ -49,13 +49,7 @@ def move_to_removed(job: RecordJob) -> tuple[str, ...]:
 def store(
     job: RecordJob, recorded: RecordedRun, selected: SelectedCases, uncompared: Sequence[str]
 ) -> Recording:
-    """Write ``recordings/N/`` whole or not at all, then the test; neither must exist yet.
-
-    Args:
-        job, recorded: the run that made it.
-        selected: the chosen calls, in order, and the versions of what ran them.
-        uncompared: effects of the golden that no case compares, in words.
-    """
+    """Write ``recordings/N/`` whole or not at all, then the test; neither must exist yet."""
     task, info = job.task, job.info
     with files.staged_folder(job.recording_folder) as staging:
         cases = [
@@ -157,9 +151,8 @@ def write_page(
     with 1 when a case differs, and writes the ``Passed``/``Failed`` line that LMR-Bench's scripts look for.
 
     Args:
-        nth: which definition of the target's name is meant, where the file has several; else 0. A line would not do: it
-            moves when another function of the file is masked.
-        uncompared: effects of the calls that no case compares, in words.
+        nth: number of the definition among those of the target's name, where the file has several; else 0. A line would
+            not do: it moves when another function of the file is masked.
     """
     import jinja2
 
@@ -192,7 +185,6 @@ def write_page(
 
 
 def _common_checkers(cases: Sequence[Case]) -> dict[str, Any]:
-    """Return how parts are compared in every case alike; nothing where there is one case."""
     first, *others = [case.checkers for case in cases]
     common = dict(first) if others else {}
     for other in others:
@@ -201,7 +193,6 @@ def _common_checkers(cases: Sequence[Case]) -> dict[str, Any]:
 
 
 def _lines(checkers: Checkers) -> list[str]:
-    """Write checkers as items of a dictionary, each with its reason."""
     lines = []
     for path, checker in checkers.items():
         shown = {**checker}

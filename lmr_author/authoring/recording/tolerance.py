@@ -52,13 +52,7 @@ NARROWED = "the golden is more exact than its element type"
 
 @dataclass(frozen=True)
 class Exactness:
-    """The distance of a leaf of single precision from the same computation in double precision.
-
-    Attributes:
-        error: largest distance of an element, also between repeated runs.
-        size: largest element.
-        numbers: how many elements it has.
-    """
+    """Largest distance of a leaf from its value in double precision, largest element, and number of elements."""
 
     error: float
     size: float
@@ -67,11 +61,10 @@ class Exactness:
 
 @dataclass(frozen=True)
 class DerivedCheckers:
-    """Tolerances of the floating-point leaves of an outcome.
+    """Tolerances of the floating-point leaves of an outcome; other leaves are compared exactly.
 
     Attributes:
-        checkers: leaf path → ``{"kind": "allclose", "rtol": r, "atol": a, "reason": …}``. Leaves of other types are
-            not named: they are compared exactly.
+        checkers: leaf path → ``{"kind": "allclose", "rtol": r, "atol": a, "reason": …}``.
         exact: leaf path → how exact the golden is there, where a run in float64 shows it.
     """
 
@@ -88,11 +81,9 @@ def derive(
     """Return how the floating-point leaves of an outcome are compared.
 
     Args:
-        expected: the recorded outcome.
         repeats: outcomes of golden replays in fresh processes.
         precise: the outcome for the same inputs as float64, where the golden accepts them.
-        inputs: the recorded inputs. What is computed from single precision is no more precise, whatever type it
-            has in the end.
+        inputs: the recorded inputs. What is computed from single precision is no more precise, whatever its type.
     """
     spread = compare.spread([expected, *repeats])
     inputs, precise = inputs or Document({}, {}), precise or Document({}, {})
@@ -130,7 +121,6 @@ def derive(
 
 
 def _is_rounded(leaf: compare.Leaf, in_float64: Mapping[str, Any]) -> bool:
-    """Tell whether a run in float64 shows how exact a leaf is."""
     return leaf.dtype in ("float32", "float64") and dtype_of(in_float64.get(leaf.path)) == "float64"
 
 
@@ -155,9 +145,6 @@ def narrowed(
 
     An absolute tolerance of 1e-5 hides an effect of that size on weights of 0.2, which are exact to 1e-8. Another
     order of operations errs about as much as the golden does, so some of its errors are allowed.
-
-    Args:
-        calls: checkers of each call, and how exact the golden is in it, by path.
     """
     import numpy
 
@@ -218,7 +205,6 @@ def numbers_of(document: Document, node: Any) -> Any:
 
 
 def _by_spread(own: tuple[float, float], spread: Spread) -> tuple[float, float]:
-    """Widen a tolerance by what repeated runs differ."""
     if spread.max_rel <= own[0] or spread.max_abs <= own[1]:
         return own
     return (
@@ -230,10 +216,7 @@ def _by_spread(own: tuple[float, float], spread: Spread) -> tuple[float, float]:
 def in_double(inputs: Document, *, with_torch: bool = True) -> Document | None:
     """Return the same inputs with every float32 array and tensor as float64; None when there is none.
 
-    torch's default element type becomes float64 too, so that what the function makes by itself is as precise.
-
-    Args:
-        with_torch: the calls load torch; otherwise the environment need not have it.
+    ``with_torch``, its default element type becomes float64, so that what the function makes itself is as precise.
     """
     double = Document(copy.deepcopy(inputs.tree), dict(inputs.buffers), inputs.omitted)
     single = []
@@ -260,9 +243,6 @@ def moved(inputs: Document, precise: Document | None) -> Document | None:
     """Return the same inputs in double precision, with their numbers moved by a rounding; None when there are none.
 
     Equal numbers stay equal, so that ties stay ties.
-
-    Args:
-        precise: what :func:`in_double` makes of the inputs.
     """
     import numpy
 

@@ -7,7 +7,7 @@ criterion badly is no good task, whatever the others say.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from lmr_author.authoring.suggesting.paper import TABLES, Description
@@ -23,7 +23,6 @@ class Judgement:
         value: 0 (no task) to 1.
         sentence: why, for the annotator.
         warning: the same in two or three words when it speaks against the function, else "".
-        criterion: its name.
     """
 
     value: float
@@ -34,16 +33,11 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Prospect:
-    """A function, and the facts that are known about it.
-
-    Attributes:
-        repository: the repository's name, by which its own code is known.
-    """
-
     entry: IndexEntry
     index: Index
     description: Description
     repository: str = ""
+    has_package: bool = False
 
 
 def pages(numbers: Sequence[int]) -> str:
@@ -90,7 +84,6 @@ _TEST = re.compile(r"(^|/)(tests?|testing)/|(^|/)(test_[^/]*|[^/]*_test|conftest
 
 
 def is_test(path: str) -> bool:
-    """Recognize a test file by its path."""
     return bool(_TEST.search(path))
 
 
@@ -129,13 +122,28 @@ def kind(prospect: Prospect) -> Judgement:
 
 
 _PROJECTS = frozenset(TABLES["projects"].split())
+_EXAMPLES = re.compile(r"(?:examples?|demos?|tutorials?|samples?|docs?|benchmarks?)", re.I)
 _FOREIGN = re.compile(r"third_?party|vendor(ed)?|site-packages|extern(al)?s?", re.I)
+
+
+def has_own_package(paths: Iterable[str]) -> bool:
+    """Return True when a repository's files have a top-level package, or one below ``src/``, that is its own."""
+    for path in paths:
+        folders = path.removeprefix("src/").split("/")
+        if len(folders) == 2 and folders[1] == "__init__.py":
+            name = folders[0].lower()
+            foreign = name in _PROJECTS or _FOREIGN.fullmatch(name) or _EXAMPLES.fullmatch(name)
+            if not foreign and not is_test(path):
+                return True
+    return False
 
 
 def originality(prospect: Prospect) -> Judgement:
     """It is the repository's own code, not a library's: the paper's contribution is seldom in a copy."""
     own = prospect.repository.lower().replace("-", "_")
     for folder in prospect.entry.path.split("/")[:-1]:
+        if prospect.has_package and _EXAMPLES.fullmatch(folder):
+            return Judgement(0.3, f"it is in {folder}/, beside the repository's own package", "an example")
         name = folder.lower().replace("-", "_")
         if _FOREIGN.fullmatch(folder) or (name in _PROJECTS and name not in own):
             return Judgement(0.4, f"it belongs to another project ({folder})", "another project's")

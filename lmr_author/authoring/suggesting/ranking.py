@@ -9,12 +9,12 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from lmr_author.authoring.suggesting.criteria import CRITERIA, Judgement, Prospect
+from lmr_author.authoring.suggesting.criteria import CRITERIA, Judgement, Prospect, has_own_package
 from lmr_author.authoring.suggesting.paper import ALIKE, Description, Descriptions, PaperText
 from lmr_author.core import files, foreign, indexing
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.indexing import MAX_BYTES, Index, IndexEntry, Unread
-from lmr_author.core.repo.unusable import unusable_code
+from lmr_author.core.repo.tree import unusable_code
 from lmr_author.core.task import UNIT_TEST, Task, TaskInfo
 from lmr_author.core.texts import listed
 
@@ -24,9 +24,8 @@ class Suggestion:
     """A function, how good a task it makes, and why.
 
     Attributes:
-        rank: from 1.
         score: 0 to 100; comparable within one repository.
-        masked: index of the implementation that masks it; None when nothing does.
+        masked: index of the implementation that masks it.
         copies: targets of the same function in other files.
     """
 
@@ -40,12 +39,10 @@ class Suggestion:
 
     @property
     def target(self) -> str:
-        """Its node id, as ``mask`` takes it."""
         return self.entry.node_id
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The reasons against it, in a few words each."""
         return tuple(judgement.warning for judgement in self.judgements if judgement.warning)
 
     @property
@@ -83,16 +80,7 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class Suggestions:
-    """The result of ``suggest``.
-
-    Attributes:
-        repository: its folder's name.
-        suggestions: the best tasks first.
-        functions, files: how many there are.
-        pages: of the paper; 0 when there is no text of it.
-        unread: Python files that could not be read.
-        notes: notebooks, and files for Python 2, with what to do.
-    """
+    """The result of ``suggest``, the best tasks first; ``notes`` are about notebooks and files for Python 2."""
 
     repository: str
     suggestions: tuple[Suggestion, ...]
@@ -163,27 +151,32 @@ def rank(
     masked: Mapping[tuple[str, str], int] | None = None,
     repository: str = "",
 ) -> list[Suggestion]:
-    """Return the functions of a repository, the best tasks first.
+    """Return the ``top`` functions of a repository, the best tasks first.
 
     Args:
         paper: describes them; an empty one leaves that out.
-        top: how many; None for all.
-        globs: only functions of files that one of these matches (``*`` crosses folders).
+        globs: only functions of files that one of these matches (``*`` crosses folders), or that are in a folder.
         masked: (path, qualified name) → index of the implementation that masks it.
         repository: its name, by which its own folders are told from those of other projects.
     """
     descriptions = Descriptions(index, paper) if paper.pages else None
-    suggestions = []
+    has_package, suggestions = has_own_package(index.files), []
     for number, entry in enumerate(index.functions):
-        if globs and not any(fnmatchcase(entry.path, glob) for glob in globs):
+        if not matches(entry.path, globs):
             continue
         description = descriptions.describe(number) if descriptions else Description(1.0)
-        judgements = _judge(Prospect(entry, index, description, repository))
+        judgements = _judge(Prospect(entry, index, description, repository, has_package))
         own = masked.get((entry.path, entry.qualname)) if masked else None
         suggestions.append(Suggestion(0, entry, _score(judgements), description, judgements, own))
     suggestions.sort(key=lambda suggestion: -suggestion.score)
     distinct = _without_copies(suggestions)[:top]
     return [replace(suggestion, rank=number) for number, suggestion in enumerate(distinct, 1)]
+
+
+def matches(path: str, globs: Sequence[str]) -> bool:
+    return not globs or any(
+        fnmatchcase(path, glob) or path.startswith(f"{glob.rstrip('/')}/") for glob in globs
+    )
 
 
 def _without_copies(suggestions: Sequence[Suggestion]) -> list[Suggestion]:
@@ -220,6 +213,7 @@ def _result(
     repository: Path, index: Index, paper: PaperText, ranked: Sequence[Suggestion], globs: Sequence[str]
 ) -> Suggestions:
     name, notes = repository.name, unusable_code(repository)
+    unread = tuple(file for file in index.unread if matches(file.path, globs))
     if ranked:
         return Suggestions(
             name,
@@ -227,15 +221,15 @@ def _result(
             len(index.functions),
             len(index.files),
             len(paper.pages),
-            index.unread,
+            unread,
             tuple(notes),
         )
-    unread = [f"{file.path}: {file.reason}" for file in index.unread]
-    why = f" (not read: {listed(unread, 3)})" if unread else ""
+    reasons = [f"{file.path}: {file.reason}" for file in unread]
+    why = f" (not read: {listed(reasons, 3)})" if reasons else ""
     if index.functions:
         raise UsageError(
             f"no function in a file that matches {' or '.join(globs)}{why}",
-            "patterns match the path in the repository, as in 'src/*.py'",
+            "name a folder, or a pattern of paths in the repository, as in 'src/*.py'",
         )
     raise LmrError(
         f"no function in {name}/{why}",
@@ -244,7 +238,6 @@ def _result(
 
 
 def read_paper(path: Path) -> PaperText:
-    """Return the text of a PDF or a ``paper.json``."""
     if not path.is_file():
         raise UsageError(f"--paper {path}: no such file", "name a PDF or a paper.json")
     if path.suffix.lower() == ".json":
@@ -261,7 +254,6 @@ def read_paper(path: Path) -> PaperText:
 
 
 def _goldens(task: Task, info: TaskInfo) -> dict[str, bytes]:
-    """Return the originals of the masked files, by the path of the goal file; without those that cannot be read."""
     goldens = {}
     for entry in info.implementations:
         try:

@@ -85,7 +85,7 @@ def gather_facts(paper: Paper | None, fetched: FetchedPaper | None, citations: S
             (fetched.url, "where it was fetched"),
             (f"https://arxiv.org/abs/{identifier}" if identifier else "", "page 1"),
             *((citation.url, citation.source) for citation in own),
-            # Last, and nothing else is believed of them: it may be another paper.
+            # Last, and only for the address: it may be another paper.
             *(
                 (citation.url, citation.source)
                 for citation in _similar(fetched.title or paper.title, citations)
@@ -101,7 +101,7 @@ def _own(paper: Paper, citations: Sequence[Citation]) -> list[Citation]:
     identifier = re.sub(r"v\d+$", "", paper.arxiv_id)
     own = []
     for citation in citations:
-        # A title of a word or two stands on many pages.
+        # A title of a word or two is on many pages.
         is_named = len(citation.title.split()) >= 3 and _squeezed(citation.title) in first
         is_linked = bool(identifier) and identifier in citation.url
         if (is_named or is_linked) and not (citation.software or citation.is_link):
@@ -122,14 +122,21 @@ def _similar(title: str, citations: Sequence[Citation]) -> list[Citation]:
 
 
 def _authors(paper: Paper, fetched: FetchedPaper, own: Sequence[Citation]) -> list[Statement]:
-    """Return the authors by source; lists that end in "et al." only where there is no other."""
+    """Return the authors by source; a list that ends in "et al." only where there is no other."""
+    page = " ".join(paper.pages[:1])
     stated: list[tuple[Sequence[str], str]] = [
         (fetched.authors, "arXiv"),
-        *((citation.authors, citation.source) for citation in own),
+        *(([_as_printed(name, page) for name in citation.authors], citation.source) for citation in own),
         (paper.authors, "the PDF's metadata"),
     ]
     whole = [(names, source) for names, source in stated if names and not _ABBREVIATED & set(names)]
     return [("; ".join(names), source) for names, source in whole or stated]
+
+
+def _as_printed(name: str, page: str) -> str:
+    """Return a name with dots behind its initials where page 1 has them: BibTeX often drops the dots."""
+    dotted = re.sub(r"\b([A-Z])(?=\s)", r"\1.", name)
+    return dotted if dotted in page else name
 
 
 def _years(paper: Paper, fetched: FetchedPaper, own: Sequence[Citation]) -> list[Statement]:
@@ -166,6 +173,6 @@ def _key(name: str, value: str) -> str:
 
 
 def _squeezed(text: str) -> str:
-    """Return a text's letters and digits, without case, accents and hyphens of line ends."""
+    """Return a text's letters and digits, without case and accents."""
     plain = unicodedata.normalize("NFKD", text.casefold())
     return "".join(char for char in plain if char.isalnum())

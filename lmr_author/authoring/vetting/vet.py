@@ -5,33 +5,138 @@ Every source is optional. One that fails becomes a note beside the questions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
-from lmr_author.authoring.vetting import evidence, sources
 from lmr_author.authoring.vetting.facts import best, gather_facts
 from lmr_author.authoring.vetting.questions import (
     OPEN,
     QUESTIONS,
+    Evidence,
     VettingAnswer,
+    from_clone,
+    from_facts,
+    from_paper,
     licence_stop,
+    merged,
     read_answer,
     settled,
     verdict,
 )
-from lmr_author.authoring.vetting.sources import Reply, Services
 from lmr_author.core import files, paper, repo
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.paper import FetchedPaper, Paper
-from lmr_author.core.paper.fetch import arxiv_id
+from lmr_author.core.paper.fetch import ARXIV, SECONDS, ArxivEntry, Unavailable, arxiv_entry, arxiv_id, get
 from lmr_author.core.repo import Address, Clone, CloneOptions
-from lmr_author.core.repo.citations import every_citation
+from lmr_author.core.repo.citations import every_citation, read_bibtex
 from lmr_author.core.task import Progress, Task
-from lmr_author.core.task.vetting import VettingQuestion, VettingRecord, VettingSource
+from lmr_author.core.task.reviews import VettingQuestion, VettingRecord, VettingSource
 from lmr_author.core.texts import printable
+
+# services
+
+_ANTHOLOGY = re.compile(
+    r"(?:aclanthology\.org/|aclweb\.org/anthology/|10\.18653/v1/)"
+    r"(?P<id>\d{4}\.[a-z0-9_]+-[a-z0-9]+\.\d+|[A-Z]\d{2}-\d{4})"
+)
+
+
+@dataclass(frozen=True)
+class Services:
+    """Addresses of the services, for mirrors and tests; ``seconds`` is the time limit of one answer."""
+
+    arxiv: str = ARXIV
+    anthology: str = "https://aclanthology.org"
+    github: str = "https://api.github.com"
+    seconds: float = SECONDS
+
+
+Reply = tuple[VettingSource, Evidence]
+"""The outcome of asking one source, and its evidence."""
+
+
+def anthology_id(*texts: str) -> str:
+    """Return the first Anthology id in some texts (an address or a DOI); "" without one."""
+    for text in texts:
+        match = _ANTHOLOGY.search(text)
+        if match:
+            return match["id"]
+    return ""
+
+
+def arxiv(services: Services, identifier: str) -> Reply:
+    """Ask arXiv for dates, the authors' comment ("accepted at …") and the journal reference."""
+    if not identifier:
+        return VettingSource("arXiv", "skipped", "the paper has no arXiv id"), {}
+    return _asked("arXiv", lambda: _of_arxiv(arxiv_entry(identifier, services.arxiv, services.seconds)))
+
+
+def anthology(services: Services, identifier: str) -> Reply:
+    """Ask the ACL Anthology for venue and year."""
+    if not identifier:
+        why = "neither address nor DOI of the paper is the Anthology's"
+        return VettingSource("ACL Anthology", "skipped", why), {}
+    address = f"{services.anthology}/{quote(identifier)}.bib"
+    return _asked("ACL Anthology", lambda: _read_bib(get(address, seconds=services.seconds).text))
+
+
+def github(services: Services, repository: str) -> Reply:
+    """Ask GitHub for the last push, archival, forking and licence."""
+    parts = urlsplit(repository)
+    names = [part for part in parts.path.removesuffix(".git").split("/") if part]
+    if (parts.hostname or "").lower().removeprefix("www.") != "github.com" or len(names) < 2:
+        return VettingSource("GitHub", "skipped", "the repository is not on GitHub"), {}
+    address = f"{services.github}/repos/{quote(names[0])}/{quote(names[1])}"
+    return _asked("GitHub", lambda: _read_github(address, services.seconds))
+
+
+def _asked(name: str, ask: Callable[[], Evidence]) -> Reply:
+    try:
+        return VettingSource(name, "answered"), ask()
+    except Unavailable as error:
+        return VettingSource(name, "failed", str(error)), {}
+
+
+def _of_arxiv(entry: ArxivEntry) -> Evidence:
+    venue = [f"arXiv, comment: {entry.comment}"] if entry.comment else []
+    venue += [f"arXiv, journal: {entry.journal}"] if entry.journal else []
+    evidence: Evidence = {"venue": venue, "year": [f"arXiv: first submitted {entry.published}"]}
+    if entry.subject:
+        evidence["methodological_focus"] = [f"arXiv subject: {entry.subject}"]
+    return evidence
+
+
+def _read_bib(text: str) -> Evidence:
+    entries = [entry for entry in read_bibtex(text, "ACL Anthology") if entry.venue]
+    if not entries:
+        raise Unavailable("the answer is not a BibTeX entry")
+    year = entries[0].year
+    return {
+        "venue": [f"ACL Anthology: {entries[0].venue}"],
+        "year": [f"ACL Anthology: {year}"] if year else [],
+    }
+
+
+def _read_github(address: str, seconds: float) -> Evidence:
+    data = get(address, accept="application/vnd.github+json", seconds=seconds).json()
+    if "full_name" not in data:
+        raise Unavailable("the answer is not a repository")
+    pushed = printable(str(data.get("pushed_at") or "unknown"))[:10]
+    activity = [f"GitHub: last push {pushed}"]
+    if data.get("archived") is True:
+        activity.append("GitHub: archived: no longer maintained")
+    if data.get("fork") is True:
+        activity.append("GitHub: it is a fork of another repository")
+    licence = data.get("license")
+    spdx = licence.get("spdx_id") if isinstance(licence, dict) else None
+    return {"reproducibility": activity, "license": [f"GitHub: {printable(str(spdx or 'no licence'), 40)}"]}
+
+
+# vetting
 
 
 @dataclass(frozen=True)
@@ -39,11 +144,8 @@ class VetOptions:
     """Options of ``vet``.
 
     Attributes:
-        paper: PDF file, URL or arXiv id.
-        repo: address of the repository, or a local clone of it; "" for none.
-        repo_url: its public address, if ``repo`` is a local clone.
+        repo: address of the repository, or a local clone of it, whose public address is ``repo_url``; "" for none.
         offline: ask no service, and clone only from this machine.
-        services: addresses of the services.
         licence: known SPDX identifier; "" for none.
         stop, known: licence stop and evidence of an earlier vetting, kept if the repository is unavailable now.
     """
@@ -55,7 +157,7 @@ class VetOptions:
     services: Services = field(default_factory=Services)
     licence: str = ""
     stop: str = ""
-    known: evidence.Evidence = field(default_factory=dict)
+    known: Evidence = field(default_factory=dict)
 
 
 def open_questions(evidence: Mapping[str, list[str]]) -> dict[str, VettingQuestion]:
@@ -119,7 +221,7 @@ def require_same_paper(path: Path, vetting: VettingRecord) -> None:
 
 
 def options_of_task(task: Task) -> VetOptions:
-    """Return what to vet for an existing task: its own paper and repository. Raises LmrError."""
+    """Return what to vet for an existing task: its own paper and repository."""
     info, earlier = task.load(), VettingRecord.read_if_valid(task.vetting_path)
     questions = earlier.questions if earlier else {}
     return VetOptions(
@@ -182,10 +284,10 @@ def gather(options: VetOptions, say: Progress) -> tuple[VettingRecord, dict[str,
             )
         public = options.repo_url or _public(options.repo, read)
         facts = gather_facts(read, fetched, every_citation(clone.folder) if clone else ())
-        gathered = evidence.merged(
-            evidence.from_paper(read, public) if read else {},
-            evidence.from_facts(facts, datetime.now(UTC).year),
-            evidence.from_clone(clone) if clone else {},
+        gathered = merged(
+            from_paper(read, public) if read else {},
+            from_facts(facts, datetime.now(UTC).year),
+            from_clone(clone) if clone else {},
         )
     replies = _services(options, read, fetched, public, say)
     if clone is None:
@@ -198,7 +300,7 @@ def gather(options: VetOptions, say: Progress) -> tuple[VettingRecord, dict[str,
         repository=public,
         gathered=datetime.now(UTC).isoformat(timespec="seconds"),
         sources=(*problems, *(source for source, _ in replies)),
-        questions=open_questions(evidence.merged(gathered, *(lines for _, lines in replies))),
+        questions=open_questions(merged(gathered, *(lines for _, lines in replies))),
         licence_stop=licence_stop(clone.licence, clone.licence_file) if clone else options.stop,
     )
     licence, year = clone.licence if clone else options.licence, int(best(facts, "year") or 0) or None
@@ -258,7 +360,7 @@ def _services(
     url = fetched.url if fetched else ""
     identifier = (fetched.arxiv_id if fetched else "") or (read.arxiv_id if read else "")
     return [
-        sources.arxiv(options.services, identifier),
-        sources.anthology(options.services, sources.anthology_id(url, options.paper, first)),
-        sources.github(options.services, public),
+        arxiv(options.services, identifier),
+        anthology(options.services, anthology_id(url, options.paper, first)),
+        github(options.services, public),
     ]

@@ -4,8 +4,6 @@ A function's *region* runs from behind the colon of its header to the end of its
 body included. The region is what masking replaces and unmasking puts back.
 """
 
-from __future__ import annotations
-
 from lmr_author.core.code.edit import (
     body_from,
     body_of,
@@ -54,48 +52,3 @@ from lmr_author.core.code.tree import (
     set_at_run_time,
     walk,
 )
-
-__all__ = [
-    "Definition",
-    "DefinitionNode",
-    "FunctionNode",
-    "Module",
-    "arguments",
-    "behind_exits",
-    "bindings",
-    "block_end",
-    "body_from",
-    "body_of",
-    "bound_by",
-    "children",
-    "demanded",
-    "each",
-    "find",
-    "first_line",
-    "form",
-    "gpu_lines",
-    "indent_of",
-    "insert_above",
-    "is_generator",
-    "is_main_guard",
-    "is_same",
-    "lines_on_gpu",
-    "matching",
-    "meant",
-    "methods",
-    "number",
-    "outside",
-    "parameters",
-    "parse",
-    "program_on_import",
-    "python_2_names",
-    "region",
-    "region_bytes",
-    "root_name",
-    "running",
-    "set_at_run_time",
-    "splice",
-    "splice_regions",
-    "statement_text",
-    "walk",
-]

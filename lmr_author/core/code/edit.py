@@ -32,11 +32,7 @@ def region_bytes(module: Module, definition: Definition) -> bytes:
 def splice(module: Module, bodies: Mapping[Definition, Sequence[str]]) -> bytes:
     """Return the file with the bodies of some functions replaced, everything else byte for byte.
 
-    Args:
-        module: the file.
-        bodies: for each function the lines of its new body, not indented; its docstring is kept.
-
-    Raises SourceError for lines that are not Python.
+    ``bodies``: the lines of each new body, not indented; docstrings are kept. Raises SourceError if not Python.
     """
     cuts = []
     for definition, lines in bodies.items():

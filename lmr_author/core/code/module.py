@@ -40,8 +40,7 @@ class Definition:
     Attributes:
         qualname: dotted path, as in ``Outer.Inner.method`` or ``function.inner``.
         kind: ``"function"`` (async and methods included) or ``"class"``.
-        class_name: the leading classes, dotted; "" for a plain or nested function.
-        function_name: what follows them.
+        class_name: the leading classes, dotted; "" for a plain or nested function. ``function_name`` follows them.
         line, end_line: of the ``def`` or ``class`` keyword (below its decorators) and its last line, from 1.
         nth: 1 for the first definition of this qualified name in the file, 2 for the second…
         siblings: how many definitions of this qualified name the file has.
@@ -66,7 +65,6 @@ class Definition:
 
     @property
     def name(self) -> str:
-        """Last part of the qualified name."""
         return self.qualname.rpartition(".")[2]
 
     @property
@@ -90,7 +88,6 @@ class Definition:
 
     @property
     def docstring_lines(self) -> range:
-        """The numbers of the docstring's lines; none when there is none."""
         if self.docstring is None:
             return range(0)
         first = self.node.body[0]
@@ -98,12 +95,12 @@ class Definition:
 
     @property
     def statements(self) -> list[ast.stmt]:
-        """What its body does: all but the docstring."""
+        """Its body without the docstring."""
         return self.node.body[self.docstring is not None :]
 
     @property
     def is_overload(self) -> bool:
-        """True for a ``typing.overload`` stub, which a target never means."""
+        """True for a stub of ``typing.overload``, which is never a target."""
         names = [ast.unparse(decorator) for decorator in self.node.decorator_list]
         return any(name.rpartition(".")[2] == "overload" for name in names)
 
@@ -114,11 +111,8 @@ class Region:
 
     Attributes:
         start: behind the header's colon.
-        end: behind the last character of the body and of the comments that belong to it; the newline that
-            follows is outside.
+        end: behind the last character of the body and of its comments; the newline that follows is outside.
         header_rest: the comment behind the colon, with the blanks before it; "" for a one-liner.
-        indent: white space that body lines start with.
-        newline: line ending in use at this place.
         docstring: the docstring statement as written, or None.
         type_comment: a ``# type: (...) -> ...`` line that belongs to the signature, or None.
     """
@@ -147,12 +141,7 @@ class Module:
 
     @classmethod
     def parse(cls, data: bytes, name: str) -> Module:
-        """Parse a file's bytes (encoding cookie and BOM honoured). Raises SourceError.
-
-        Args:
-            data: the file, as read.
-            name: how errors call it, as in ``src/model.py``.
-        """
+        """Parse a file's bytes (encoding cookie and BOM honoured); errors call it ``name``. Raises SourceError."""
         if b"\0" in data:
             raise SourceError(
                 f"{name}: cannot be read as Python: it holds null bytes, as binary files and UTF-16 do",
@@ -165,7 +154,12 @@ class Module:
             tree = parse(data, name)
         except SyntaxError as error:
             where = f"{name}:{error.lineno}" if error.lineno else name
-            raise _not_readable(data, where, error) from error
+            here = ".".join(map(str, sys.version_info[:2]))
+            raise SourceError(
+                f"{where}: not valid Python {here}: {error.msg}",
+                "choose a target in another file, or install lmr-author under a newer Python if the code needs one "
+                "(Python 2 files cannot be masked)",
+            ) from error
         except (RecursionError, MemoryError) as error:
             raise SourceError(
                 f"{name}: an expression in it is nested too deeply for the interpreter's parser",
@@ -230,7 +224,6 @@ class Module:
 
     @property
     def line_count(self) -> int:
-        """Number of lines, an unfinished last one included."""
         return len(self._line_starts)
 
     def encode(self, text: str) -> bytes:
@@ -238,7 +231,6 @@ class Module:
         return text.encode(self._encoding, "backslashreplace")
 
     def can_hold(self, text: str) -> bool:
-        """Return True when the file's encoding has every character of a text."""
         try:
             text.encode(self._encoding)
         except UnicodeEncodeError:
@@ -248,12 +240,9 @@ class Module:
     def byte_offset(self, offset: int) -> int:
         """Return the bytes of the file before a character of its text."""
         head = self.text[:offset]
-        return self._bom + (
-            offset if head.isascii() and self._encoding != "utf-16" else len(self.encode(head))
-        )
+        return self._bom + (offset if head.isascii() else len(self.encode(head)))
 
     def line_start(self, line: int) -> int:
-        """Return the characters before a line, counted from 1."""
         return self._line_starts[line - 1]
 
 
@@ -316,7 +305,7 @@ def find(module: Module, target: Target) -> Definition:
 
 
 def meant(repository: Path, target: Target, masked: Sequence[Implementation]) -> list[Implementation]:
-    """Return those masked functions of a target's name that its number or line means: all where it has neither."""
+    """Return the masked functions of a target's name that its number or line selects; all where it has neither."""
     nth = target.nth
     if target.line is not None:
         data = files.inside(repository, target.path).read_bytes()
@@ -325,7 +314,7 @@ def meant(repository: Path, target: Target, masked: Sequence[Implementation]) ->
 
 
 def number(module: Module, definition: Definition) -> int | None:
-    """Return the number of a definition among those of its name; None for the only one (overloads do not count)."""
+    """Return the number of a definition among those of its name; None for the only one besides overloads."""
     same = 0
     for other in module.definitions:
         is_namesake = (other.qualname, other.kind) == (definition.qualname, definition.kind)
@@ -334,7 +323,6 @@ def number(module: Module, definition: Definition) -> int | None:
 
 
 def _suggestion(module: Module, target: Target) -> str:
-    """Return "did you mean …" for a name that a module does not define."""
     names = list(dict.fromkeys(definition.qualname for definition in module.definitions))
     close = [name for name in names if name.rpartition(".")[2] == target.name]
     close += difflib.get_close_matches(target.qualname, names, 3, 0.6)
@@ -348,7 +336,7 @@ def _suggestion(module: Module, target: Target) -> str:
 def methods(module: Module, definition: Definition) -> tuple[Definition, ...]:
     """Return the functions that a target stands for: itself, or each method of a class (overloads left out).
 
-    Methods that stand under an ``if`` of the class are its methods too; those of nested classes are not.
+    Methods below an ``if`` of the class are included, those of nested classes are not.
     """
     if definition.kind == "function":
         return (definition,)
@@ -369,10 +357,9 @@ def methods(module: Module, definition: Definition) -> tuple[Definition, ...]:
 def matching(
     golden: Module, goal: Module, qualname: str, nth: int | None = None
 ) -> tuple[Definition, Definition] | None:
-    """Return the target's definitions in the golden and in the goal file.
+    """Return the target's definitions in the golden and in the goal file; None where there is no single pair.
 
-    Of several definitions of the name, paired by their order, the ``nth`` is meant; when that is not
-    known, the one whose body differs. None when either file lacks it, or the pair cannot be told.
+    Definitions of the name are paired by their order: the ``nth`` pair, or else the one whose bodies differ.
     """
     ours = [definition for definition in golden.definitions if definition.qualname == qualname]
     theirs = [definition for definition in goal.definitions if definition.qualname == qualname]
@@ -393,24 +380,3 @@ def matching(
 
 def _lines(definitions: Iterable[Definition]) -> str:
     return ", ".join(f"line {definition.line}" for definition in definitions)
-
-
-# Type parameters and aliases (PEP 695), and what f-strings may hold since 3.12 (PEP 701). No parser is asked: one of a
-# newer grammar dies of deep nesting, and a file is anybody's.
-_NEWER = re.compile(
-    r"^\s*(?:(?:async\s+)?def|class)\s+\w+\s*\[|^\s*type\s+\w+\s*(?:\[.*\])?\s*=|[rR]?[fF]['\"]"
-)
-
-
-def _not_readable(data: bytes, where: str, error: SyntaxError) -> SourceError:
-    """Return the error for a file that this interpreter cannot parse: one for a newer Python is no broken file."""
-    lines = data.decode("utf-8", "replace").splitlines()
-    line = lines[error.lineno - 1] if error.lineno and error.lineno <= len(lines) else ""
-    if sys.version_info >= (3, 12) or not _NEWER.search(line):
-        hint = "correct the file, or choose a target in another one (Python 2 files cannot be masked)"
-        return SourceError(f"{where}: not valid Python 3: {error.msg}", hint)
-    here = ".".join(map(str, sys.version_info[:2]))
-    return SourceError(
-        f"{where}: written for a newer Python than {here}, which runs lmr-author: {error.msg}",
-        "install lmr-author under the Python that the repository needs, or choose a target in another file",
-    )

@@ -1,4 +1,4 @@
-"""Reading syntax trees: what :mod:`ast` leaves to its users, and what code demands of the place it runs in."""
+"""Read syntax trees: walks, names, what runs on import, and what code needs of the machine it runs on."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from typing import Any, TypeGuard, TypeVar, overload
 A = TypeVar("A", bound=ast.AST)
 B = TypeVar("B", bound=ast.AST)
 C = TypeVar("C", bound=ast.AST)
-D = TypeVar("D", bound=ast.AST)
 
 PYTHON_2 = frozenset(
     {"basestring", "cmp", "execfile", "long", "raw_input", "reduce", "unichr", "unicode", "xrange"}
@@ -36,10 +35,7 @@ _EXITS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
 def parse(code: bytes | str, name: str = "<unknown>") -> ast.Module:
-    """Parse foreign code without the warnings it gives rise to, such as invalid escapes.
-
-    Raises what :func:`ast.parse` does: SyntaxError, ValueError, RecursionError, MemoryError.
-    """
+    """Parse foreign code without warnings, such as those about invalid escapes. Raises what :func:`ast.parse` does."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(code, name)
@@ -47,15 +43,11 @@ def parse(code: bytes | str, name: str = "<unknown>") -> ast.Module:
 
 @lru_cache(maxsize=1024)
 def walk(tree: ast.AST) -> tuple[ast.AST, ...]:
-    """Return everything in a tree in the order of :func:`ast.walk`, without ``Load``, ``Store`` and ``Del``.
-
-    Kept, as the checks of a task look at the same few functions: a tree that was walked is not to be changed.
-    """
+    """Return the nodes of :func:`ast.walk` without contexts. Cached: do not change a tree that was walked."""
     return tuple(node for node in ast.walk(tree) if not isinstance(node, ast.expr_context))
 
 
 def children(node: ast.AST) -> list[ast.AST]:
-    """Return the nodes that :func:`ast.iter_child_nodes` yields, without contexts."""
     return [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr_context)]
 
 
@@ -65,10 +57,6 @@ def each(tree: ast.AST, one: type[A], /) -> list[A]: ...
 def each(tree: ast.AST, one: type[A], two: type[B], /) -> list[A | B]: ...
 @overload
 def each(tree: ast.AST, one: type[A], two: type[B], three: type[C], /) -> list[A | B | C]: ...
-@overload
-def each(
-    tree: ast.AST, one: type[A], two: type[B], three: type[C], four: type[D], /
-) -> list[A | B | C | D]: ...
 @overload
 def each(tree: ast.AST, /, *kinds: type[ast.AST]) -> list[ast.AST]: ...
 def each(tree: ast.AST, /, *kinds: type[ast.AST]) -> Any:
@@ -100,7 +88,7 @@ def blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:
 
 
 def behind_exits(tree: ast.AST, lines: Iterable[int]) -> list[tuple[int, int]]:
-    """Return first and last lines of what follows the ``if`` on each of some lines, where its body leaves the block."""
+    """Return the lines behind each ``if`` on some lines whose body leaves the block, as first and last."""
     wanted, behind = set(lines), list[tuple[int, int]]()
     for block in blocks(tree):
         for statement, follower in pairwise(block):
@@ -164,7 +152,7 @@ def bound_by(node: ast.Import | ast.ImportFrom) -> list[str]:
 
 
 def bindings(nodes: Iterable[ast.AST]) -> dict[str, list[ast.AST]]:
-    """Return the nodes that bind each name; all that is imported by a star is bound to ``*``."""
+    """Return the nodes that bind each name; a star import binds ``*``."""
     result: dict[str, list[ast.AST]] = defaultdict(list)
     for node in nodes:
         names: list[str] = []
@@ -185,29 +173,22 @@ def bindings(nodes: Iterable[ast.AST]) -> dict[str, list[ast.AST]]:
 
 
 def root_name(node: ast.expr | None) -> str:
-    """Return the name at the beginning of ``name.attribute[item]…``; "" where something else stands there."""
+    """Return the first name of ``name.attribute[item]…``; "" for another expression."""
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
 
 
 def last_name(node: ast.AST | None) -> str:
-    """Return the name at the end of ``a.b.name``; "" where something else stands there."""
+    """Return the last name of ``a.b.name``; "" for another expression."""
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def with_callees(function: ast.AST, tree: ast.Module | None, visit: Callable[[ast.AST], set[str]]) -> None:
-    """Visit a function, and the functions of its file that it calls, directly or not.
-
-    Args:
-        tree: the file; None to visit the function alone.
-        visit: returns the names that are called.
-    """
-    own: dict[str, ast.AST] = {}
-    if tree is not None:
-        own = {node.name: node for node in each(tree, ast.FunctionDef, ast.AsyncFunctionDef)}
+def _with_callees(function: ast.AST, tree: ast.AST, visit: Callable[[ast.AST], set[str]]) -> None:
+    """Visit a function and the functions of its file that it calls; ``visit`` returns the names that are called."""
+    own: dict[str, ast.AST] = {node.name: node for node in each(tree, ast.FunctionDef, ast.AsyncFunctionDef)}
     waiting, seen = [function], {function}
     while waiting:
         for name in visit(waiting.pop()):
@@ -221,10 +202,7 @@ def with_callees(function: ast.AST, tree: ast.Module | None, visit: Callable[[as
 
 
 def is_main_guard(node: ast.AST) -> TypeGuard[ast.If]:
-    """Return True for ``if __name__ == "__main__":``, also with a further condition, or misspelt as ``"main"``.
-
-    Its body runs in a script only, or never; its ``else`` runs on import.
-    """
+    """Return True for ``if __name__ == "__main__":``, perhaps with a further condition; its ``else`` runs on import."""
     match node:
         case ast.If(test=ast.BoolOp(op=ast.And(), values=tests)):
             return any(map(_compares_name, tests))
@@ -243,10 +221,7 @@ def _compares_name(test: ast.expr) -> bool:
 def running(statements: Iterable[ast.stmt], *, as_script: bool = True) -> Iterator[ast.AST]:
     """Yield the nodes that run where some statements do, in their order; of functions only decorators and defaults.
 
-    What an ``if`` keeps from running is taken to run.
-
-    Args:
-        as_script: False for an import: what is below ``if __name__ == "__main__":`` does not run.
+    Code below an ``if`` counts, but for ``if __name__ == "__main__":`` unless ``as_script``.
     """
     stack: list[ast.AST] = list(reversed(list(statements)))
     while stack:
@@ -267,7 +242,7 @@ def is_generator(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 
 def demanded(tree: ast.Module) -> str:
-    """Return the end of a sentence about a file that demands a command line on import, with the line; "" for others."""
+    """Return how a file requires command-line arguments when imported: line and first argument; "" for others."""
     line, argument = 0, ""
     for call in running(tree.body, as_script=False):
         match call:
@@ -277,11 +252,11 @@ def demanded(tree: ast.Module) -> str:
                 line = line or call.lineno
     if not line or not argument:
         return ""
-    return f"reads the command line when it is imported (line {line}) and demands {argument}"
+    return f"reads the command line when it is imported (line {line}) and requires {argument}"
 
 
 def _required(call: ast.Call) -> str:
-    """Return the name of an argument that has to be given; "" for one that need not."""
+    """Return the name of a required argument; "" for an optional one."""
     values = [getattr(argument, "value", None) for argument in call.args]
     names = [value for value in values if isinstance(value, str)]
     options = {keyword.arg: getattr(keyword.value, "value", None) for keyword in call.keywords}
@@ -295,9 +270,9 @@ def _required(call: ast.Call) -> str:
 def program_on_import(tree: ast.Module) -> ast.stmt | None:
     """Return the statement that runs a file's program when the file is imported, as ``evaluate(parse_args())``.
 
-    A call whose result nobody keeps, of ``main`` or of what reads the command line, itself or through functions of the
-    file; or of a function of the file, in a loop over a range, as of epochs; a loop that shows its progress; weights
-    that are loaded. What an ``if`` keeps from running is passed over.
+    That is a call whose result is dropped of ``main`` or of what reads the command line, directly or through functions
+    of the file; a call of a function of the file in a loop over a range; a loop with a progress bar; the loading of
+    weights. Statements under an ``if`` do not count.
     """
     own = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
     starting = {"main", "parse_args", "parse_known_args"}
@@ -341,10 +316,9 @@ def _unconditional(statements: Iterable[ast.stmt], *, in_loop: bool) -> Iterator
 
 
 def set_at_run_time(tree: ast.Module, function: ast.AST) -> tuple[str, ...]:
-    """Return the globals that a function, or its callees in the file, read and that importing the file does not set.
+    """Return the globals that a function or its callees in the file read and importing the file does not set.
 
-    Such as ``args`` of a script that parses its command line below ``if __name__ == "__main__"``, and what a
-    function of the file rebinds by ``global``.
+    Examples are ``args``, parsed below ``if __name__ == "__main__"``, and what a function rebinds by ``global``.
     """
     imported = {*dir(builtins), *MODULE_NAMES, *bindings(running(tree.body, as_script=False))}
     if "*" in imported:
@@ -380,17 +354,15 @@ def _global_names(tree: ast.Module, function: ast.AST) -> set[str]:
         used.update(read - bound)
         return (read - bound) | {attribute.attr for attribute in each(node, ast.Attribute)}
 
-    with_callees(function, tree, called)
+    _with_callees(function, tree, called)
     return used
 
 
-def gpu_lines(function: ast.AST, tree: ast.Module | None = None) -> list[int]:
+def gpu_lines(function: ast.AST, tree: ast.AST) -> list[int]:
     """Return the lines of a function that insist on a GPU: ``x.cuda()``, the device ``"cuda"``, ``torch.cuda.Stream``.
 
-    None where it asks for one, and no text that is compared or chosen between; a default is the caller's choice.
-
-    Args:
-        tree: its file, to add the lines of the functions of the file that it calls.
+    Lines of the functions of its file that it calls are added. There are none where it asks whether there is a GPU;
+    a text that is compared or chosen between does not count, nor does a default.
     """
     lines: set[int] = set()
 
@@ -404,7 +376,7 @@ def gpu_lines(function: ast.AST, tree: ast.Module | None = None) -> list[int]:
         ]
         return {last_name(node) for node in by_name}
 
-    with_callees(function, tree, called)
+    _with_callees(function, tree, called)
     return sorted(lines)
 
 
@@ -418,7 +390,7 @@ def lines_on_gpu(function: ast.AST) -> set[int]:
 
 
 def _asks(nodes: list[ast.AST]) -> bool:
-    """Return True where a function asks for a GPU or a tensor's device; an ``assert`` does not ask but demands."""
+    """Return True where a function asks for a GPU or a tensor's device; an ``assert`` does not ask."""
     asking = {node for node in nodes if isinstance(node, ast.Attribute | ast.Name)}
     for demand in nodes:
         if isinstance(demand, ast.Assert):

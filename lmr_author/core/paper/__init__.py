@@ -1,16 +1,4 @@
 """The paper: found and fetched (arXiv id, URL, PDF file), its text extracted, its pages drawn."""
 
-from __future__ import annotations
-
 from lmr_author.core.paper.extract import PageImage, Paper, extract, images, stated_years
 from lmr_author.core.paper.fetch import FetchedPaper, fetch
-
-__all__ = [
-    "FetchedPaper",
-    "PageImage",
-    "Paper",
-    "extract",
-    "fetch",
-    "images",
-    "stated_years",
-]

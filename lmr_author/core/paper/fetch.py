@@ -1,29 +1,175 @@
-"""Get the paper's PDF: from a file, a URL, or arXiv."""
+"""Get the paper's PDF from a file, a URL or arXiv; ask public services, bounded in time and size."""
 
 from __future__ import annotations
 
 import os
 import re
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
-from urllib.parse import unquote, urlsplit
+from typing import Any, Literal
+from urllib.parse import quote, unquote, urlsplit
 
 from lmr_author.core import files, foreign
 from lmr_author.core.errors import LmrError
-from lmr_author.core.paper.web import ARXIV, Unavailable, Unknown, arxiv_entry, get
+from lmr_author.core.parsing import NotParsed, json_data
+from lmr_author.core.texts import printable
+
+SECONDS = 15.0
+"""An answer may take this long in all."""
+SILENT_SECONDS = 30.0
+"""A server that sends nothing for this long is given up."""
+MOST_BYTES = 2 * 1024 * 1024
+"""An answer larger than this is not read."""
+
+ARXIV = "https://export.arxiv.org"
+_ATOM = "{http://www.w3.org/2005/Atom}"
+_ARXIV_NAMES = "{http://arxiv.org/schemas/atom}"
+
+
+class Unavailable(Exception):
+    """A source that gave no answer: why, for a person."""
+
+
+class Unknown(Unavailable):
+    """A source that answered, and does not have what it was asked for."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The body of an answer."""
+
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        return self.body.decode("utf-8", "replace")
+
+    def json(self) -> dict[str, Any]:
+        """Return the body as a JSON object. Raises Unavailable when it is none."""
+        try:
+            data = json_data(self.body)
+        except NotParsed as error:
+            raise Unavailable("the answer is not JSON") from error
+        if not isinstance(data, dict):
+            raise Unavailable("the answer is not a JSON object")
+        return data
+
+
+def get(url: str, *, accept: str = "*/*", seconds: float = SECONDS, most_bytes: int = MOST_BYTES) -> Reply:
+    """Fetch a page; redirects are followed. Raises Unavailable, with the reason, for everything that can go wrong."""
+    import httpx
+
+    ends = time.monotonic() + seconds
+    headers = {"Accept": accept, "User-Agent": "lmr-author"}
+    limits = httpx.Timeout(min(seconds, SILENT_SECONDS), connect=min(seconds, 10.0))
+    try:
+        with (
+            httpx.Client(follow_redirects=True, max_redirects=5, timeout=limits, headers=headers) as client,
+            client.stream("GET", url) as response,
+        ):
+            if response.is_error:
+                raise _refusal(response)
+            body = bytearray()
+            for chunk in response.iter_bytes():
+                body += chunk
+                if len(body) > most_bytes:
+                    raise Unavailable(f"its answer is larger than {most_bytes // 2**20} MiB")
+                if time.monotonic() > ends:
+                    raise Unavailable(f"no whole answer within {seconds:g} s")
+            return Reply(bytes(body))
+    except httpx.TimeoutException as error:
+        raise Unavailable(f"no answer within {seconds:g} s") from error
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        reason = printable(str(error) or type(error).__name__, 120)
+        raise Unavailable(f"cannot be reached ({reason})") from error
+
+
+def _refusal(response: Any) -> Unavailable:
+    code = response.status_code
+    if code == 404:
+        return Unknown("it does not know this (404)")
+    if code == 429 or response.headers.get("x-ratelimit-remaining") == "0":
+        return Unavailable(f"rate limit reached{_until(response.headers)}")
+    return Unavailable(f"it answers {code} {printable(response.reason_phrase, 60)}".rstrip())
+
+
+def _until(headers: Mapping[str, str]) -> str:
+    """Return when a rate limit ends, as far as the headers tell."""
+    try:
+        if "x-ratelimit-reset" in headers:
+            moment = datetime.fromtimestamp(int(headers["x-ratelimit-reset"]), UTC)
+            return f"; again at {moment:%H:%M} UTC"
+        if "retry-after" in headers:
+            return f"; again in {int(headers['retry-after'])} s"
+    except (ValueError, OverflowError, OSError):
+        pass
+    return ""
+
+
+@dataclass(frozen=True)
+class ArxivEntry:
+    """An entry of arXiv's API (https://info.arxiv.org/help/api/user-manual.html); texts on one line, "" for none.
+
+    Attributes:
+        published: the day of the first version, as in ``2023-05-29``.
+        comment: the authors' own ("accepted at …").
+        subject: the primary category, as in ``cs.LG``.
+    """
+
+    title: str
+    authors: tuple[str, ...]
+    published: str
+    comment: str
+    journal: str
+    subject: str
+    pdf_url: str
+
+
+def arxiv_entry(identifier: str, api: str = ARXIV, seconds: float = SECONDS) -> ArxivEntry:
+    """Ask arXiv, or a mirror, for a paper by its id. Raises Unavailable, Unknown where there is none."""
+    from xml.etree.ElementTree import ParseError, fromstring
+
+    feed = get(f"{api}/api/query?id_list={quote(identifier)}&max_results=1", seconds=seconds).body
+    # Entities are not read: they may grow without end.
+    if b"<!DOCTYPE" in feed or b"<!ENTITY" in feed:
+        raise Unavailable("the answer is not an Atom feed")
+    try:
+        entry = fromstring(feed).find(f"{_ATOM}entry")
+    except ParseError as error:
+        raise Unavailable("the answer is not an Atom feed") from error
+    published = entry.findtext(f"{_ATOM}published", "") if entry is not None else ""
+    if entry is None or not re.match(r"\d{4}-", published):
+        raise Unknown("it does not know this paper")
+    subject = entry.find(f"{_ARXIV_NAMES}primary_category")
+    links = {link.get("title"): link.get("href", "") for link in entry.findall(f"{_ATOM}link")}
+    return ArxivEntry(
+        title=printable(entry.findtext(f"{_ATOM}title", "")),
+        authors=tuple(
+            printable(person.findtext(f"{_ATOM}name", ""), 100) for person in entry.findall(f"{_ATOM}author")
+        ),
+        published=published[:10],
+        comment=printable(entry.findtext(f"{_ARXIV_NAMES}comment", ""), 200),
+        journal=printable(entry.findtext(f"{_ARXIV_NAMES}journal_ref", ""), 200),
+        subject=printable(subject.get("term", ""), 40) if subject is not None else "",
+        pdf_url=links.get("pdf") or f"https://arxiv.org/pdf/{identifier}",
+    )
+
+
+# the paper
 
 MAX_BYTES = 200 * 1024 * 1024
 """A paper larger than this is refused."""
 
-SECONDS = 300.0
+DOWNLOAD_SECONDS = 300.0
 """A download may take this long in all."""
 
 ARXIV_SECONDS = 30.0
 """Time limit of one question to arXiv's API."""
 ARXIV_PAUSE = 3.0
-"""Seconds between two questions, as arXiv asks for."""
+"""Seconds between two questions, as arXiv requests."""
 
 _AGAIN = "download the paper again"
 _BY_HAND = "check the network, or download the PDF with a browser and pass the file"
@@ -40,12 +186,9 @@ class FetchedPaper:
     """A PDF that was fetched.
 
     Attributes:
-        path: where it was stored.
-        source: ``"file"``, ``"url"`` or ``"arxiv"``.
         url: the paper's web address; "" for a local file.
         title, year, authors: from arXiv's metadata; "", None and () otherwise.
         arxiv_id: with its version when one was given; "" otherwise.
-        sha256: of the PDF.
     """
 
     path: Path
@@ -69,7 +212,6 @@ def arxiv_id(text: str) -> str:
 
 
 def names_a_file(paper: str) -> bool:
-    """Tell whether a paper is named as a file, and not as a URL or an arXiv id."""
     return "://" not in paper and not arxiv_id(paper)
 
 
@@ -78,7 +220,6 @@ def fetch(paper: str, into: Path, *, arxiv_api: str = ARXIV) -> FetchedPaper:
 
     Args:
         paper: path of a PDF file, an http(s) URL of one, or an arXiv id or URL.
-        into: the file to write.
         arxiv_api: address of arXiv's API, or of a mirror of it.
 
     Raises LmrError: no such file, no PDF, no network, too large.
@@ -118,7 +259,7 @@ def _read(path: Path) -> bytes:
 def _store(data: bytes, shown: str, into: Path) -> str:
     """Write a PDF and return its SHA-256. Raises LmrError for what is none, without a trace.
 
-    A PDF's header stands in its first 1024 bytes (ISO 32000-1, annex H).
+    A PDF's header is in its first 1024 bytes (ISO 32000-1, annex H).
     """
     if not data:
         raise LmrError(f"{shown} is empty (0 bytes)", _AGAIN)
@@ -131,14 +272,14 @@ def _store(data: bytes, shown: str, into: Path) -> str:
 
 
 def _fetch_from_arxiv(identifier: str, into: Path, api: str) -> FetchedPaper:
-    for last in (False, True):
+    for is_last in (False, True):
         try:
             entry = arxiv_entry(identifier, api, ARXIV_SECONDS)
             break
         except Unknown as error:
             raise LmrError(f"arXiv knows no paper {identifier}", "check the id") from error
         except Unavailable as error:
-            if last:
+            if is_last:
                 raise LmrError(f"arXiv does not answer about {identifier} ({error})", _BY_HAND) from error
             time.sleep(ARXIV_PAUSE)  # it is often busy for a moment
     digest = _store(_download(entry.pdf_url), _without_login(entry.pdf_url), into)
@@ -150,7 +291,7 @@ def _fetch_from_arxiv(identifier: str, into: Path, api: str) -> FetchedPaper:
 def _download(url: str) -> bytes:
     try:
         # Some publishers answer an unknown client with a login page; say plainly what is wanted.
-        return get(url, accept="application/pdf", seconds=SECONDS, most_bytes=MAX_BYTES).body
+        return get(url, accept="application/pdf", seconds=DOWNLOAD_SECONDS, most_bytes=MAX_BYTES).body
     except Unavailable as error:
         raise LmrError(f"{_without_login(url)} cannot be downloaded: {error}", _BY_HAND) from error
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from itertools import accumulate
 
-from lmr_author.core.texts import printable
+from lmr_author.core.texts import printable, unbroken
 
 FEWEST_WORDS, FEWEST_CHARACTERS = 4, 20
 """What a quotation has at least, one or the other: less stands in any text."""
@@ -31,7 +31,6 @@ _QUOTES = str.maketrans(
 )
 """A double quote is two single ones, as LaTeX writes it."""
 _DASHES = str.maketrans(dict.fromkeys("‐‒–—―−", "-"))
-_BROKEN = re.compile(r"(?<=[^\W\d_]{2})[-\u2010]\n(?=[a-z])")
 
 
 def is_enough(text: str) -> bool:
@@ -45,11 +44,7 @@ def parts_of(quotation: str) -> list[str]:
 
 
 class QuotableText:
-    """A text in which quotations are found.
-
-    Args:
-        pages: page number → text.
-    """
+    """A text, page number → page, in which quotations are found."""
 
     def __init__(self, pages: Mapping[int, str]) -> None:
         self._pages = dict(sorted(pages.items()))
@@ -84,7 +79,7 @@ class QuotableText:
         """Each word as it stands, what counts of it, and its page."""
         words = []
         for number, text in self._pages.items():
-            words += [(word, _bare(word), number) for word in _BROKEN.sub("", text).split()]
+            words += [(word, _bare(word), number) for word in unbroken(text).split()]
         return words
 
     def _find(self, keys: list[str]) -> int:
@@ -95,7 +90,6 @@ class QuotableText:
         return begin
 
     def _chain(self, keys: list[str], start: int) -> tuple[int, int]:
-        """Return where some parts, each after the one before, begin and end soonest; (-1, -1) where one is missing."""
         begins, end = list[int](), start
         for key in keys:
             at = self._next(key, end)
@@ -106,7 +100,6 @@ class QuotableText:
         return begins[0], end
 
     def _next(self, part: str, start: int) -> int:
-        """Return the first place from a start on at which a part stands in whole words; -1 for none."""
         at = self._key.find(part, start)
         while at >= 0 and not (self._is_boundary(at) and self._is_boundary(at + len(part))):
             at = self._key.find(part, at + 1)

@@ -92,8 +92,8 @@ def _headline(document: Any) -> str:
     body = letters_of.most_common(1)[0][0] if lines else 0.0
     # The authors' names are often a little larger than the body; a title is clearly larger.
     for wanted in [size for size in sorted(letters_of, reverse=True) if size > 1.12 * body][:4]:
-        text = " ".join(text for size, text in lines if abs(size - wanted) < 0.3)
-        if 8 <= len(text) <= 300 and " " in text:
+        text = "\n".join(text for size, text in lines if abs(size - wanted) < 0.3)
+        if 8 <= len(text) <= 300 and len(text.split()) > 1:
             return text
     return ""
 

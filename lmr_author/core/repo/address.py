@@ -1,7 +1,9 @@
-"""Addresses of repositories: which are allowed, how they may be shown and named, and where everybody finds one."""
+"""Addresses of repositories: the allowed ones, how they are shown and named, and the public one of a clone."""
 
 from __future__ import annotations
 
+import configparser
+import io
 import os
 import re
 from collections.abc import Sequence
@@ -10,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote, unquote_to_bytes, urljoin, urlsplit
 
+from lmr_author.core import foreign, processes
 from lmr_author.core.errors import LmrError
-from lmr_author.core.repo.settings import read_origin
 
 SCHEMES = ("https", "http", "ssh", "git", "file")
 """Transports that git may use. ``ext::`` and other remote helpers run programs, so they are refused."""
@@ -27,7 +29,6 @@ class Address:
     Attributes:
         git: what git is given; may hold credentials, so it is never written or shown.
         shown: the same without credentials.
-        local: whether it lies on this machine.
     """
 
     git: str
@@ -102,14 +103,14 @@ class Address:
 
     def origin(self) -> str:
         """Return the address that a local clone was made from; "" when it names none."""
-        url = read_origin(self.folder) if self.local else ""
+        url = _origin(self.folder) if self.local else ""
         return str(self.folder / url) if url.startswith(("./", "../")) else url
 
     def relative(self, url: str) -> Address:
         """Return the address of a submodule, as its superproject at this address names it.
 
-        A submodule on the local file system is taken only when its address is relative and the
-        superproject is local too: otherwise a foreign repository could name any folder of this machine.
+        A local submodule is taken only by a relative address in a local superproject: otherwise a foreign repository
+        could name any folder of this machine.
         """
         if url.startswith(("./", "../")):
             return Address.parse(_join(self.git, url))
@@ -137,7 +138,6 @@ def _join(base: str, relative: str) -> str:
 
 
 def _folder(url: str) -> Path:
-    """Return the folder of a file:// address; its name need not be UTF-8."""
     return Path(os.fsdecode(unquote_to_bytes(urlsplit(url).path)))
 
 
@@ -159,11 +159,9 @@ def _guess(text: str) -> str:
 
 
 def public_address(address: Address, linked: Sequence[str]) -> str:
-    """Return where everybody finds a repository; "" when that is not known.
+    """Return the address where everybody finds a repository; "" when unknown.
 
-    Args:
-        address: as it was named. One that is not on this machine is public itself.
-        linked: repositories that the paper links: the one of the same name is taken when the clone names none.
+    A local clone has it from its origin, else from the link of the paper whose repository has the same name.
     """
     if not address.local:
         return address.shown
@@ -175,3 +173,34 @@ def public_address(address: Address, linked: Sequence[str]) -> str:
             return public.shown
     same = [url for url in linked if url.rpartition("/")[2].lower() == address.folder_name.lower()]
     return same[0] if same else ""
+
+
+# settings in git's format, as strangers wrote them: read here, obeyed by nobody
+
+MOST_BYTES = 1024 * 1024
+
+
+def read_settings(data: bytes) -> dict[str, dict[str, str]]:
+    """Return the sections of a text; files that it includes are not read."""
+    processes.require("git")
+    from git.config import GitConfigParser
+
+    file = io.BytesIO(data)
+    file.name = "settings"  # GitPython needs a name
+    with suppress(configparser.Error, UnicodeDecodeError):
+        settings = GitConfigParser(file, read_only=True, merge_includes=False)
+        return {section: dict(settings.items(section)) for section in settings.sections()}
+    return {}
+
+
+def _origin(repository: Path) -> str:
+    """Return the remote ``origin`` of a clone, a linked worktree, a submodule or a bare repository; "" for none."""
+    folder = repository / ".git"
+    if pointer := foreign.read_regular(str(folder), MOST_BYTES):
+        folder = repository / os.fsdecode(pointer.removeprefix(b"gitdir:").strip())
+        common = foreign.read_regular(str(folder / "commondir"), MOST_BYTES) or b""
+        folder /= os.fsdecode(common.strip())
+    elif not folder.is_dir():
+        folder = repository
+    data = foreign.read_regular(str(folder / "config"), MOST_BYTES)
+    return read_settings(data or b"").get('remote "origin"', {}).get("url", "")

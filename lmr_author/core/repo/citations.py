@@ -17,7 +17,7 @@ from lmr_author.core.texts import printable
 
 MOST_FILES = 12
 MOST_MODULES = 1000
-"""Python files in which BibTeX is looked for."""
+"""Python files that are searched for BibTeX."""
 MOST_BYTES = 1024 * 1024
 MOST_ENTRIES = 200
 MOST_CHARACTERS = 256 * 1024
@@ -51,7 +51,6 @@ class Citation:
     Attributes:
         source: the file and line that state it.
         venue: journal or proceedings; "" for a preprint.
-        software: true for a program, not a paper.
         is_link: its title is the text of a link, which may say anything.
     """
 
@@ -69,8 +68,7 @@ def read_citations(folder: Path) -> list[Citation]:
     """Return the works cited at the top of a repository, those of CITATION.cff first."""
     root = os.path.realpath(folder)
     named = sorted(path for path in folder.iterdir() if _CITING_FILE.search(path.name))[:MOST_FILES]
-    structured: list[Citation] = []
-    entries: list[Citation] = []
+    structured, entries = list[Citation](), list[Citation]()
     for path in named:
         data = foreign.read_inside(root, path, MOST_BYTES)
         text = data.decode("utf-8", "replace") if data else ""
@@ -83,7 +81,7 @@ def read_citations(folder: Path) -> list[Citation]:
 
 
 def every_citation(folder: Path) -> list[Citation]:
-    """Return the works cited at the top of a repository, then those in docstrings, which takes reading its code."""
+    """Return the works cited at the top of a repository, then those in docstrings, for which its code is read."""
     return [*read_citations(folder), *_in_code(os.path.realpath(folder))][:MOST_ENTRIES]
 
 
@@ -184,7 +182,6 @@ def _of_bibtex(fields: Mapping[str, str], source: str, *, software: bool) -> Cit
 
 
 def _name(person: str) -> str:
-    """Return a name as it is read: "Doe, Jane" is Jane Doe."""
     last, comma, first = re.sub(r"[*†‡]", "", person).partition(",")
     return " ".join(f"{first} {last}".split() if comma else person.split())
 

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 
 from lmr_author.core import files, foreign
 from lmr_author.core.errors import Hint, LmrError, Setting
-from lmr_author.core.repo.address import Address
+from lmr_author.core.repo.address import Address, read_settings
 from lmr_author.core.repo.git import Git, apply_patch, opened, resolve_lfs, without_filters
-from lmr_author.core.repo.settings import read_settings
 from lmr_author.core.repo.tree import RemovedEntry, clean, recognise_licence
 from lmr_author.core.task import Progress
 from lmr_author.core.texts import printable
@@ -42,13 +41,9 @@ MOST_COMPARED_BYTES = 2 * 2**20
 
 @dataclass(frozen=True)
 class CloneOptions:
-    """The options of a clone.
+    """Options of a clone: leave out submodules or Git LFS files that cannot be had; apply a unified diff.
 
-    Attributes:
-        skip_submodules: leave submodules out instead of refusing those that cannot be had.
-        skip_lfs: leave Git LFS pointers in place instead of refusing the repository.
-        patch: unified diff to apply to the work tree; empty for none.
-        seconds: time limit of each git command.
+    ``seconds`` is the time limit of each git command.
     """
 
     skip_submodules: bool = False
@@ -69,16 +64,14 @@ class Submodule:
 
 @dataclass(frozen=True)
 class Clone:
-    """A repository's work tree at one commit, and what is known about it.
+    """A repository's work tree at one commit.
 
     Attributes:
         folder: the work tree; no ``.git`` in it.
-        commit: 40 hexadecimal digits.
-        commit_date: when it was committed, UTC.
-        default_branch, last_date, commits: of the whole repository: the branch, its newest commit, and
-            how many commits the pinned one has behind it; 0 where only a part of the history is there.
-        licence: SPDX identifier, "" when not recognised; ``licence_file`` where it stands.
-        submodules, lfs_left, lfs_resolved, removed, notes: what was taken over, left and removed.
+        commit_date: in UTC.
+        default_branch, last_date: of the whole repository: the branch and the date of its newest commit.
+        commits: number of commits up to the pinned one; 0 where only a part of the history is present.
+        licence: SPDX identifier, "" when not recognised; ``licence_file`` has it.
     """
 
     folder: Path
@@ -105,12 +98,9 @@ def clone(
 ) -> Clone:
     """Clone a repository as the new folder ``into``, without its history.
 
-    Args:
-        url: see :meth:`Address.parse`.
-        commit: a commit, tag or branch; None for the default branch.
-
-    Raises LmrError: address not allowed or not answering, no such commit, submodules or LFS files that
-    cannot be had, a patch that does not apply. Then ``into`` does not exist.
+    ``commit`` is a commit, tag or branch; None for the default branch. Raises LmrError: address not allowed or not
+    answering, no such commit, submodules or LFS files that cannot be had, a patch that does not apply; then ``into``
+    does not exist.
     """
     address = Address.parse(url)
     if commit is not None and (not commit.isprintable() or _NO_NAME.search(commit)):
@@ -146,10 +136,10 @@ def _checkout(
 ) -> Clone:
     """Clone into ``folder`` with submodules and LFS files, and remove its ``.git``."""
     git = Git(folder.parent, options.seconds, (address.git, address.shown), progress)
-    whole = _fetch(git, address, commit, folder)
+    has_history = _fetch(git, address, commit, folder)
     git = replace(git, folder=folder)
     with opened(folder) as repository:
-        sha = _resolve(git, repository, commit if whole else "FETCH_HEAD", address.shown)
+        sha = _resolve(git, repository, commit if has_history else "FETCH_HEAD", address.shown)
         with without_filters(folder):
             git.run("checkout", "--quiet", "--force", "--detach", sha)
         made = _describe(repository, sha, folder)
@@ -191,7 +181,6 @@ def _fetch(git: Git, address: Address, commit: str | None, folder: Path) -> bool
 
 
 def _resolve(git: Git, repository: Repo, commit: str | None, shown: str) -> str:
-    """Return the full id of a commit. Raises LmrError with what there is instead."""
     from git.exc import BadName, BadObject
 
     wanted = commit or "HEAD"
@@ -219,7 +208,6 @@ def _resolve(git: Git, repository: Repo, commit: str | None, shown: str) -> str:
 
 
 def _describe(repository: Repo, sha: str, folder: Path) -> Clone:
-    """Return what the history tells of a commit and of the default branch."""
     date = repository.commit(sha).committed_datetime.astimezone(UTC)
     shallow = Path(repository.git_dir, "shallow").exists()
     commits = 0 if shallow else int(repository.git.rev_list("--count", sha))

@@ -67,12 +67,7 @@ _SETTINGS = tuple(part for key, value in CONFIG for part in ("-c", f"{key}={valu
 
 @dataclass(frozen=True)
 class Git:
-    """git in one folder.
-
-    Attributes:
-        seconds: time limit of each command.
-        secret: an address that may hold credentials, and what to show in its place.
-    """
+    """git in one folder; ``secret``: an address that may hold credentials, and what to show in its place."""
 
     folder: Path
     seconds: float
@@ -167,10 +162,7 @@ _READING = ("GIT_NO_LAZY_FETCH=1", "GIT_NO_REPLACE_OBJECTS=1", "GIT_ALLOW_PROTOC
 
 @contextmanager
 def without_filters(repository: Path) -> Iterator[None]:
-    """Leave the files as they are for the time of the block, whatever ``.gitattributes`` and the user's settings say.
-
-    ``info/attributes`` of a repository of ours stands above every other source of attributes.
-    """
+    """Let no ``.gitattributes`` and no user's setting filter files: ``info/attributes`` overrides all of them."""
     attributes = repository / ".git" / "info" / "attributes"
     attributes.parent.mkdir(exist_ok=True)
     attributes.write_text("* -filter\n", "utf-8")
@@ -190,18 +182,14 @@ def user_name() -> str:
 
 
 def apply_patch(git: Git, patch: bytes) -> None:
-    """Apply a unified diff to the work tree, all of it or nothing. Raises LmrError naming file and line of a hunk.
-
-    git refuses paths that leave the tree, lead through a link or into ``.git``.
-    """
+    """Apply a unified diff to the work tree, all or nothing; git refuses paths that leave it or enter ``.git``."""
     git.run("apply", "--whitespace=nowarn", "--no-ignore-whitespace", "-", stdin=patch)
 
 
 def resolve_lfs(git: Git, *, skip: bool) -> tuple[tuple[str, ...], int]:
-    """Replace Git LFS pointers in the work tree by what they stand for, with git-lfs where it is installed.
+    """Replace Git LFS pointers in the work tree by their files, with git-lfs where it is installed.
 
-    Returns the pointers left (only with ``skip``) and the number resolved. Raises LmrError with the
-    list when some are left and ``skip`` is not set.
+    Returns the pointers left (only with ``skip``) and the number resolved; otherwise raises LmrError with those left.
     """
     before = _lfs_pointers(git.folder)
     if not before or skip:
@@ -235,8 +223,6 @@ def _lfs_pointers(folder: Path) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Commit:
-    """Author, email, date (with time zone) and message of a commit."""
-
     author: str
     email: str
     date: str
@@ -244,20 +230,14 @@ class Commit:
 
 
 def files_to_commit(source: Path) -> Iterator[Path]:
-    """Yield the files of a folder that :func:`commit_folder` commits: no caches, and nothing of a ``.git`` in it.
-
-    Raises UnsafePathError for a link, a pipe or a device.
-    """
+    """Yield the files that :func:`commit_folder` commits. Raises UnsafePathError for a link, a pipe or a device."""
     return foreign.walk(
         source, MOST_COMMITTED_BYTES, lambda path: path.name.lower() in (".git", "__pycache__")
     )
 
 
 def commit_folder(source: Path, final: Path, commit: Commit) -> None:
-    """Make the repository ``final`` of a folder's files, whole or not at all.
-
-    Raises LmrError without git, for a link or a pipe among the files, and for what git refuses to commit.
-    """
+    """Make the repository ``final`` of a folder's files, whole or not at all. Raises LmrError for what git refuses."""
     person = {"NAME": commit.author, "EMAIL": commit.email, "DATE": commit.date}
     variables = {f"GIT_{who}_{key}": text for who in ("AUTHOR", "COMMITTER") for key, text in person.items()}
     with files.staged_folder(final) as repository:

@@ -1,4 +1,4 @@
-"""Make a foreign work tree safe to ship, and recognise its licence."""
+"""Make a foreign work tree safe to ship; recognise its licence, and code that no task can be made of."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lmr_author.core import files
-from lmr_author.core.texts import printable
+from lmr_author.core import files, foreign
+from lmr_author.core.texts import counted, printable
 
 _LEFT_OUT = files.CACHE_FOLDERS | {".ipynb_checkpoints", ".nox", "__MACOSX"}
 _CACHE_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
@@ -99,3 +99,40 @@ def recognise_licence_text(text: str) -> str:
         if all(sentence in part for sentence in licence["sentences"]):
             return str(licence["spdx"])
     return ""
+
+
+# code that no task can be made of as it is
+
+_MAX_BYTES = 2 * 1024 * 1024
+_PYTHON_2 = re.compile(
+    r"^[ \t]*print[ \t]+[\"'\w]|^[ \t]*except[ \t]+[\w.]+[ \t]*,[ \t]*\w+[ \t]*:"
+    r"|^(?:import|from)[ \t]+(?:ConfigParser|Queue|StringIO|cPickle|cStringIO|urllib2|urlparse|__builtin__)\b",
+    re.M,
+)
+"""A print statement, an old ``except``, a module that Python 3 renamed; indented imports have another beside them."""
+
+
+def unusable_code(repository: Path) -> list[str]:
+    """Return a sentence each about notebooks and files for Python 2, with the way to convert them."""
+    notebooks, old = list[str](), list[str]()
+    for path in files.walk(repository):
+        name = printable(path.relative_to(repository).as_posix(), 300)
+        if path.suffix == ".ipynb" and ".ipynb_checkpoints" not in name:
+            notebooks.append(name)
+        elif path.suffix == ".py" and _is_python_2(path):
+            old.append(name)
+    ways = (
+        (notebooks, "notebook", "not read", "jupyter nbconvert --to script"),
+        (old, "file", "for Python 2", "python3.11 -m lib2to3 -w -n"),
+    )
+    return [
+        f"{counted(len(names), noun)} {problem} ({names[0].rpartition('/')[2]}{' …' * (len(names) > 1)}): "
+        f"`{command}`, then `new-task --patch`"
+        for names, noun, problem, command in ways
+        if names
+    ]
+
+
+def _is_python_2(path: Path) -> bool:
+    data = foreign.read_regular(str(path), _MAX_BYTES) or b""
+    return _PYTHON_2.search(data.decode("utf-8", "replace")) is not None

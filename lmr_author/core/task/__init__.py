@@ -8,6 +8,7 @@ from lmr_author.core.task.folder import (
     INFO,
     NOT_SHIPPED,
     UNIT_TEST,
+    State,
     Task,
     by_name,
     golden_name,
@@ -24,31 +25,3 @@ from lmr_author.core.task.info import (
     require_category,
 )
 from lmr_author.core.task.record import Record
-from lmr_author.core.task.state import State
-
-__all__ = [
-    "AUTHORING",
-    "CATEGORIES",
-    "GOLDEN",
-    "INFO",
-    "NOT_SHIPPED",
-    "TORCH_FAMILY",
-    "UNIT_TEST",
-    "Evaluation",
-    "Finding",
-    "GateResult",
-    "GateStatus",
-    "Implementation",
-    "Progress",
-    "Record",
-    "Severity",
-    "State",
-    "Target",
-    "Task",
-    "TaskInfo",
-    "by_name",
-    "golden_name",
-    "require_category",
-    "tasks_at",
-    "unit_test_name",
-]

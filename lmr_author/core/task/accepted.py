@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -50,8 +50,6 @@ class Finding(Record):
         files: all files, relative to the task folder, of a finding about several; else empty.
     """
 
-    optional: ClassVar[tuple[str, ...]] = ("files",)
-
     code: Code
     severity: Severity
     task: str
@@ -78,8 +76,6 @@ class AcceptedFinding(Record):
         date: time of acceptance (RFC 3339).
     """
 
-    optional: ClassVar = ("by", "date")
-
     code: Code
     implementation: int | None
     path: str
@@ -90,17 +86,15 @@ class AcceptedFinding(Record):
     date: Time = ""
 
     def __post_init__(self) -> None:
-        """Refuse an acceptance without a reason: UsageError."""
         if not self.code or not self.reason.strip():
             raise UsageError("no reason given", "explain why the finding is no problem: --reason TEXT")
 
     def is_near(self, finding: Finding) -> bool:
-        """Return true if it was given for the same check and file."""
         here = (self.code, self.implementation, self.path)
         return here == (finding.code, finding.implementation, finding.path)
 
     def is_about(self, finding: Finding) -> bool:
-        """Return true if it was given for a finding at this very place, whatever the file holds now."""
+        """Return True if it was given for a finding at this very place, whatever the file holds now."""
         return self.is_near(finding) and self.where == finding.pointer
 
 
@@ -113,20 +107,13 @@ class AcceptedFindings(Record):
         accepted: the acceptances.
     """
 
-    optional: ClassVar = ("$schema",)
-
     format: Literal["lmr-accepted/1"] = "lmr-accepted/1"
     accepted: tuple[AcceptedFinding, ...] = ()
 
 
 @dataclass(frozen=True)
 class SortedFindings:
-    """Findings of a task, separated by its acceptances.
-
-    Attributes:
-        open: findings that count, with a remark if an acceptance no longer holds.
-        accepted: findings that do not count, each with its acceptance.
-    """
+    """Findings that count, with a remark if an acceptance no longer holds, and accepted ones."""
 
     open: tuple[Finding, ...]
     accepted: tuple[tuple[Finding, AcceptedFinding], ...]
@@ -143,10 +130,7 @@ def load(task: Task) -> tuple[AcceptedFinding, ...]:
 
 @changes_task
 def add(task: Task, finding: Finding, reason: str, by: str = "") -> AcceptedFinding:
-    """Store that a finding is accepted, in place of an earlier acceptance of it.
-
-    Raises UsageError without a reason, and LmrError when the file that is there cannot be read.
-    """
+    """Store that a finding is accepted, in place of an earlier acceptance. Raises LmrError when the file is damaged."""
     new = AcceptedFinding(
         finding.code,
         finding.implementation,
@@ -170,7 +154,7 @@ def _order(entry: AcceptedFinding) -> tuple[str, str, str, int]:
 
 
 def sort(task: Task, findings: Iterable[Finding]) -> SortedFindings:
-    """Findings that count, and those that are accepted and whose file is as it was then."""
+    """Separate findings by the task's acceptances; an acceptance holds while the file is as it was then."""
     entries = load(task)
     if not entries:
         return SortedFindings(tuple(findings), ())
@@ -202,7 +186,6 @@ def _back(finding: Finding, entry: AcceptedFinding) -> Finding:
 
 
 def _digest(task: Task, path: str) -> str:
-    """SHA-256 of a file of the task; "" for a folder, or what is not there."""
     try:
         file = files.inside(task.root, path) if path else task.root
     except (LmrError, OSError, ValueError):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -91,7 +91,6 @@ class CallDifference(Record):
 
     @property
     def where(self) -> str:
-        """The call in words."""
         made = f"a call made of {self.made_of}" if self.made_of else f"call {self.call}"
         return self.case or made
 
@@ -179,7 +178,6 @@ class Challenger(Record):
 
     @property
     def settled(self) -> bool:
-        """True where the ending leaves nothing to do."""
         return self.ending in SETTLED[self.kind]
 
 
@@ -194,8 +192,6 @@ class AddedCase(Record):
         made_of: the recorded calls that a generated one was made of, in words; "" for a recorded one.
     """
 
-    optional: ClassVar = ("made_of",)
-
     case: str
     call: Count
     tells: tuple[str, ...]
@@ -203,7 +199,6 @@ class AddedCase(Record):
 
     @property
     def origin(self) -> str:
-        """The call in words."""
         return call_in_words(self.call, self.made_of)
 
 
@@ -259,8 +254,6 @@ class Challenge(Record):
         answers: misreadings and rewrites, in order.
     """
 
-    optional: ClassVar = ("$schema",)
-
     format: Literal["lmr-challenge/1"] = "lmr-challenge/1"
     tool: Text
     date: Time
@@ -311,7 +304,7 @@ class Challenge(Record):
 
 
 class ChallengeStatus(StrEnum):
-    """State of a task's challenge. OPEN: an answer leaves something to do; HELD: all end as they have to."""
+    """State of a task's challenge. OPEN: an answer leaves something to do; HELD: all end as they should."""
 
     NEVER = "never"
     STALE = "stale"
@@ -320,7 +313,6 @@ class ChallengeStatus(StrEnum):
 
 
 def status_of(task: Task, info: TaskInfo) -> tuple[ChallengeStatus, Challenge | None]:
-    """Return what the challenge of a task says about it as it is, and its record."""
     record = load(task)
     if record is None:
         return ChallengeStatus.NEVER, None
@@ -334,12 +326,11 @@ def in_words(status: ChallengeStatus, record: Challenge) -> str:
 
 
 def digests(task: Task, info: TaskInfo, index: int) -> tuple[str, str]:
-    """Return the SHA-256 of an implementation's recording and of its golden; "" for what is missing."""
+    """Return the SHA-256 of an implementation's recording and golden; "" for what is missing."""
     paths = (task.recording(info, index) / MANIFEST, task.golden(info.implementation(index)))
     recording, golden = (files.sha256_file(path) if path.is_file() else "" for path in paths)
     return recording, golden
 
 
 def load(task: Task) -> Challenge | None:
-    """Return the record of a task; None where there is none that can be read."""
     return Challenge.read_if_valid(task.challenge_path)

@@ -57,7 +57,7 @@ class ModelAnswers(Record):
 
     @property
     def failures(self) -> str:
-        """Those that did not pass, in words: ``3 failed, 1 crashed``; "" for none."""
+        """Unsolved answers in words: ``3 failed, 1 crashed``; "" for none."""
         kinds = ("failed", "timeout", "crashed", "invalid")
         return ", ".join(f"{count} {kind}" for kind in kinds if (count := getattr(self, kind)))
 
@@ -76,16 +76,12 @@ class Difficulty(Record):
 
 
 class Extreme(StrEnum):
-    """What should make a reviewer ask."""
-
     EVERY = "every model solves it"
     NONE = "no model solves it"
 
 
 @dataclass(frozen=True)
 class TargetDifficulty:
-    """What models' answers came to on a target as it is now."""
-
     index: int
     answers: tuple[ModelAnswers, ...]
 
@@ -107,12 +103,11 @@ class TargetDifficulty:
 
     @property
     def is_measured(self) -> bool:
-        """True where there are enough answers to say something of the target."""
         return self.models >= FEWEST_MODELS or self.tried >= FEWEST_ANSWERS
 
     @property
     def extreme(self) -> Extreme | None:
-        """Whether every answer passes, or none does; None otherwise, and where there are too few."""
+        """EVERY if all answers pass, NONE if none does; None otherwise, or with too few answers."""
         if not self.is_measured:
             return None
         if self.solved == self.tried:
@@ -154,11 +149,7 @@ def keep(task: Task, new: Sequence[ModelAnswers]) -> None:
 
 
 def current(task: Task, content: str = "") -> tuple[TargetDifficulty, ...]:
-    """Return what models' answers came to on the targets of a task as it is now; none where nothing was kept.
-
-    Args:
-        content: the digest of the task's content, where it is known.
-    """
+    """Return the results of models' answers on a task's targets as it is now; ``content``: its digest, if known."""
     kept = Difficulty.read_if_valid(task.difficulty_path)
     if kept is None:
         return ()

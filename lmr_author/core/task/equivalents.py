@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import msgspec
 
@@ -38,8 +38,6 @@ class EquivalentMutant(Record):
         diff: its change, as lines with - and +; "" in a recipe, which has no lines of the repository's code.
     """
 
-    optional: ClassVar = ("by", "diff")
-
     target: Text
     id: Id
     reason: Text
@@ -56,8 +54,6 @@ class EquivalentMutants(Record):
         accepted: the mutants.
     """
 
-    optional: ClassVar = ("$schema",)
-
     accepted: tuple[EquivalentMutant, ...]
 
     def of(self, target: object) -> tuple[EquivalentMutant, ...]:
@@ -65,16 +61,12 @@ class EquivalentMutants(Record):
 
 
 def load(task: Task) -> EquivalentMutants:
-    """Return the accepted mutants of a task. Raises LmrError when the file is damaged."""
     path = task.equivalent_mutants_path
     return EquivalentMutants.read(path) if path.exists() else EquivalentMutants(accepted=())
 
 
 def add(task: Task, mutants: Iterable[EquivalentMutant]) -> None:
-    """Store acceptances in place of earlier ones of the same mutants.
-
-    Raises UsageError for a reason that is no sentence, or is that of another change; LmrError when the file is damaged.
-    """
+    """Store acceptances in place of earlier ones. Raises UsageError for a reason that is no sentence, or not unique."""
     new = {(mutant.target, mutant.id): mutant for mutant in mutants}
     by_key = {(mutant.target, mutant.id): mutant for mutant in load(task).accepted} | new
     ordered = tuple(by_key[key] for key in sorted(by_key))
@@ -115,11 +107,9 @@ def valid_changes(task: Task) -> dict[str, str]:
 
 
 def _letters(reason: str) -> str:
-    """Return a reason without what numbering or punctuating it changes."""
     return " ".join(re.findall(r"[^\W\d_]+", reason.casefold()))
 
 
 def _is_same_change(first: EquivalentMutant, second: EquivalentMutant) -> bool:
-    """Return true for the same text in the place of the same text, perhaps on another line."""
     changes = [[line[:1] + line[1:].strip() for line in one.diff.splitlines()] for one in (first, second)]
     return bool(first.diff) and changes[0] == changes[1]

@@ -10,16 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from lmr_author.core import files
 from lmr_author.core.task import equivalents
-from lmr_author.core.task.folder import Task
+from lmr_author.core.task.folder import State, Task
 from lmr_author.core.task.mutation import LIMITS, Judgement, MutantTally, MutationScore, Survivor
 from lmr_author.core.task.record import Count, Digest, Index, Record, Seconds, Text, Time
-from lmr_author.core.task.state import State
 from lmr_author.core.texts import listed, whole_percent
 
 
@@ -58,11 +57,6 @@ class UsedSandbox(Record):
     cuda: str = ""
     packages: Mapping[str, str] = field(default_factory=dict)
     off_lock: tuple[str, ...] = ()
-
-    optional = (
-        "other_base_image", "other_python", "sandbox", "image", "isolation", "python", "engine", "platform",
-        "numpy", "torch", "cuda", "packages", "off_lock",
-    )  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
         """Return what is known; that PyTorch was built without CUDA is."""
@@ -152,11 +146,6 @@ class GateDetail(Record):
     facts: Mapping[str, Any] = field(default_factory=dict)
     log: str = ""
 
-    optional = (
-        "made", "killed", "accepted", "open", "untried", "indistinguishable", "judgement", "method", "survivors",
-        "tallies", "passing", "own_test", "passes", "needs", "bitwise", "tried", "files", "file", "facts", "log",
-    )  # fmt: skip
-
     def to_json(self) -> dict[str, Any]:
         """Return only what was measured; an empty list of survivors says that there are none."""
         data = super().to_json()
@@ -206,7 +195,6 @@ class GateResult(Record):
     detail: GateDetail = NOTHING
 
     def to_json(self) -> dict[str, Any]:
-        """Return the result with its seconds rounded to milliseconds."""
         return {**super().to_json(), "seconds": round(self.seconds, 3), "detail": self.detail.to_json()}
 
 
@@ -226,8 +214,6 @@ class Evaluation(Record):
         passed: true if every gate passed, as :func:`all_hold` says of ``gates``.
     """
 
-    optional: ClassVar = ("running_digest",)
-
     format: Literal["lmr-evaluation/1"] = "lmr-evaluation/1"
     tool: Text
     sandbox: UsedSandbox
@@ -239,14 +225,12 @@ class Evaluation(Record):
     passed: bool
 
     def to_json(self) -> dict[str, Any]:
-        """Return the document; without ``running_digest`` when it is empty."""
         data = {**super().to_json(), "sandbox": self.sandbox.to_json(), "seconds": round(self.seconds, 3)}
         data["gates"] = [gate.to_json() for gate in self.gates]
         return {key: value for key, value in data.items() if value or key != "running_digest"}
 
     @property
     def kind(self) -> str:
-        """``docker`` or ``local``."""
         return self.sandbox.kind
 
     @property
@@ -259,7 +243,7 @@ class Evaluation(Record):
 
     @property
     def options(self) -> list[str]:
-        """The options of ``evaluate`` that select the same sandbox again, as far as this machine knows it."""
+        """The options of ``evaluate`` that select the same sandbox again on this machine."""
         python = self.sandbox.other_python
         values = {
             "--sandbox": "docker" if self.kind == "docker" else "",
@@ -361,11 +345,7 @@ _STATUS = {Judgement.HELD: GateStatus.PASSED, Judgement.OPEN: GateStatus.FAILED}
 
 
 def judged_mutants(detail: GateDetail, accepted: Mapping[str, str]) -> GateResult:
-    """Return the result of ``mutants-die`` from the mutants made and those that survive.
-
-    Args:
-        accepted: id → change of the mutants that a person accepted; only survivors count.
-    """
+    """Return the result of ``mutants-die`` from its survivors; ``accepted``: id → change of accepted mutants."""
     survivors = tuple(replace(one, accepted=accepted.get(one.id) == one.diff) for one in detail.survivors)
     same = sum(one.indistinguishable for one in survivors)
     made, equivalent = detail.made or 0, sum(one.accepted and not one.indistinguishable for one in survivors)
@@ -378,7 +358,7 @@ def judged_mutants(detail: GateDetail, accepted: Mapping[str, str]) -> GateResul
 
 
 def load(task: Task) -> Evaluation | None:
-    """Return the evaluation that counts; None when there is none that can be read.
+    """Return the evaluation that counts; None when none can be read.
 
     Whether ``mutants-die`` holds follows from its figures and from what is accepted now, never from what a file says.
     """
@@ -397,10 +377,7 @@ def _judged(stored: Evaluation, accepted: Mapping[str, str]) -> Evaluation:
 
 
 def store(task: Task, new: Evaluation) -> Evaluation | None:
-    """Store an evaluation; return the one of the same state of the task that was there before, if any.
-
-    A sound one stays where the new one proves less.
-    """
+    """Store an evaluation; return the earlier one of the same state. A sound one stays if the new one proves less."""
     before = load(task)
     if before is not None and not (before.is_of(new.state) or new.is_of(before.state)):
         before = None

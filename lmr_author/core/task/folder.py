@@ -1,4 +1,4 @@
-"""The task folder: the only module that knows where things are in it.
+"""The task folder, the only module that knows where things are in it, and the states of a task.
 
 <id>-<name>/
 ├── info.json  Dockerfile  requirements.lock  .dockerignore
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import shlex
 import shutil
@@ -34,7 +35,7 @@ MADE_BY_RUNNING = ("__pycache__", ".pytest_cache")
 
 
 class _Own:
-    """A path of a task, as an attribute. Raises UnsafePathError where a link on the way leads out of the task."""
+    """A path of a task, as an attribute."""
 
     def __init__(self, *parts: str) -> None:
         self._path = "/".join(parts)
@@ -77,7 +78,7 @@ class Task:
 
     @classmethod
     def find(cls, start: Path) -> Task:
-        """The task that ``start`` is or lies in, searching upwards like git. Raises NotATaskError."""
+        """Return the task that ``start`` is or lies in, searching upwards like git. Raises NotATaskError."""
         start = Path(os.path.normpath(start.absolute()))
         for folder in (start, *start.parents):
             if (folder / INFO).is_file():
@@ -89,10 +90,9 @@ class Task:
 
     @classmethod
     def find_all(cls, path: Path) -> list[Task]:
-        """The tasks meant by a path: the task it is or lies in, else every task folder directly below.
+        """Return the tasks that a path means: the task it is or lies in, else every task folder directly below.
 
-        A folder counts as a task when it holds an ``info.json``; below a folder of tasks, so does one
-        whose name is ``<number>-<name>``, so that a task without its ``info.json`` is not overlooked.
+        A folder of the name ``<number>-<name>`` counts as a task, so that one without ``info.json`` is not overlooked.
         Raises NotATaskError when there is none.
         """
         path = Path(os.path.normpath(path.absolute()))
@@ -116,18 +116,11 @@ class Task:
         return self.root.name
 
     def own(self, path: str) -> Path:
-        """Return a path of the task. Raises UnsafePathError where a link on the way leads out of it.
-
-        A task comes from strangers: what its links lead to is neither read nor written.
-        """
+        """Return a path of the task. Raises UnsafePathError for a link out of it: a task comes from strangers."""
         return files.inside(self.root, path)
 
     def load(self) -> TaskInfo:
-        """Read ``info.json``, leniently.
-
-        Raises LmrError when it is absent or not a JSON object, UnsafePathError when a record is a link out of the
-        task.
-        """
+        """Read ``info.json``, leniently. Raises LmrError if it is no object, UnsafePathError for a link out of it."""
         info = TaskInfo.from_json(self.load_raw())
         self._refuse_links(info)
         return info
@@ -149,7 +142,7 @@ class Task:
                 self.own(entry.relative_to(self.root).as_posix())
 
     def load_raw(self) -> dict[str, Any]:
-        """``info.json`` as it stands. Raises LmrError when it is absent or not a JSON object."""
+        """Return ``info.json`` as it is. Raises LmrError when it is absent or not a JSON object."""
         if not self.info_path.is_file():
             raise NotATaskError(f"{self.root} has no {INFO}", "make a task with `lmr-author new-task`")
         data = files.read_json(self.info_path)
@@ -158,14 +151,10 @@ class Task:
         return data
 
     def save(self, info: TaskInfo) -> None:
-        """Write ``info.json`` atomically, in the canonical form."""
         files.write_json(self.info_path, info.to_json())
 
     def also_masked(self) -> tuple[AlsoMasked, ...]:
-        """Return the look-alikes of the task that are masked; none when their file is absent.
-
-        Raises LmrError when it is damaged: a look-alike that is not read could never be restored.
-        """
+        """Return the masked look-alikes. Raises LmrError when their file is damaged: one could never be restored."""
         path = self.also_masked_path
         return AlsoMaskedList.read(path).also if path.is_file() else ()
 
@@ -175,7 +164,6 @@ class Task:
         return masked + [(entry.qualname, entry.nth) for entry in self.also_masked() if entry.path == path]
 
     def save_also_masked(self, entries: Sequence[AlsoMasked]) -> None:
-        """Write the look-alikes; remove the file when there are none."""
         if not entries:
             self.also_masked_path.unlink(missing_ok=True)
             return
@@ -183,19 +171,17 @@ class Task:
         AlsoMaskedList(tuple(ordered)).write(self.also_masked_path)
 
     def original_name(self, path: str) -> str:
-        """Return the path, relative to the task, at which the original of a file with look-alikes is kept."""
+        """Return where the original of a file with look-alikes is kept, relative to the task."""
         return (self.originals / path).relative_to(self.root).as_posix()
 
     def repository(self, info: TaskInfo) -> Path:
-        """The repository folder. Raises UnsafePathError when its name leads out of the task."""
+        """Return the repository folder. Raises UnsafePathError when its name leads out of the task."""
         return files.inside(self.root, info.repo_folder_name or info.folder_name)
 
     def goal(self, info: TaskInfo, implementation: Implementation) -> Path:
-        """The goal file: the agent's copy, masked."""
         return files.inside(self.repository(info), implementation.goal_file)
 
     def golden(self, implementation: Implementation) -> Path:
-        """The golden file: the original, byte for byte."""
         return files.inside(self.root, implementation.golden_file)
 
     def unit_test(self, info: TaskInfo, implementation: Implementation) -> Path:
@@ -205,18 +191,16 @@ class Task:
         return files.inside(self.repository(info), UNIT_TEST)
 
     def recording(self, info: TaskInfo, index: int) -> Path:
-        """``<repository>/unit_test/recordings/<index>/``."""
         return files.inside(self.repository(info), f"{UNIT_TEST}/recordings/{index}")
 
     def paper_json(self, info: TaskInfo) -> Path:
-        """``<repository>/paper.json``: ``{"1": text of page 1, …}``."""
         return files.inside(self.repository(info), "paper.json")
 
     def paper_pdf(self, info: TaskInfo) -> Path:
         return files.inside(self.repository(info), "paper.pdf")
 
     def content_files(self) -> Iterator[Path]:
-        """Every file that makes the task what it is: all but ``authoring/``, test logs and caches."""
+        """Yield every file that makes the task what it is: all but ``authoring/``, test logs and caches."""
         for path in files.walk(self.root):
             parts = path.relative_to(self.root).parts
             if parts[0] == AUTHORING or any(part in MADE_BY_RUNNING for part in parts):
@@ -226,24 +210,21 @@ class Task:
             yield path
 
     def content(self) -> Iterator[tuple[bytes, str]]:
-        """Path in the task and SHA-256 of each of :meth:`content_files`, in order."""
+        """Yield path in the task and SHA-256 of each of :meth:`content_files`, in order."""
         for path in sorted(self.content_files()):
             relative = path.relative_to(self.root).as_posix()
             yield relative.encode("utf-8", "surrogateescape"), files.sha256_file(path)
 
     def content_digest(self) -> str:
-        """SHA-256 over :meth:`content`: what a sign-off holds for."""
         digest = hashlib.sha256()
         for name, of_file in self.content():
             digest.update(name + b"\0" + of_file.encode() + b"\n")
         return digest.hexdigest()
 
     def move_to_removed(self, path: Path, *, copy: bool = False) -> str:
-        """Move a file or folder of the task to ``authoring/removed/``, under a name that is free, or copy a file there.
+        """Move, or copy, a file or folder to a free name in ``authoring/removed/``; return its former path in the task.
 
-        A file of which a copy is there is not copied again: a command may have been killed after it made the copy.
-
-        Returns its former path, relative to the task.
+        A file is not copied twice: a command may have been killed after it made the copy.
         """
         relative = path.relative_to(self.root)
         target = self.own(f"{AUTHORING}/removed/{relative.as_posix()}")
@@ -269,13 +250,7 @@ def tasks_at(paths: Iterable[Path]) -> list[Task]:
 
 
 def by_name(tasks: Sequence[Task], results: str) -> dict[str, Task]:
-    """Return the tasks by folder name.
-
-    Args:
-        results: the things that only this name distinguishes, for the message.
-
-    Raises UsageError when two folders have the same name.
-    """
+    """Return the tasks by folder name. Raises UsageError when two have the same: ``results`` would be mixed up."""
     named: dict[str, Task] = {}
     for task in tasks:
         other = named.setdefault(task.name, task)
@@ -288,17 +263,13 @@ def by_name(tasks: Sequence[Task], results: str) -> dict[str, Task]:
 
 
 def unit_test_name(index: int) -> str:
-    """Path of an implementation's test in the repository: ``unit_test/unit_test_1.py``."""
     return f"{UNIT_TEST}/unit_test_{index}.py"
 
 
 def golden_name(goal_file: str, taken: dict[str, str]) -> str:
-    """Path of the golden of a goal file: ``golden_files/trainers_golden.py``.
+    """Return the path of a goal file's golden: ``golden_files/trainers_golden.py``.
 
-    Args:
-        goal_file: path of the goal file in the repository.
-        taken: goldens already in the task, as ``{golden path: goal file}``; when another goal file
-            of the same name holds it, the folders' names are put in front.
+    ``taken`` maps goldens of the task to goal files; if another one holds the name, the folders' names come first.
     """
     pure = PurePosixPath(goal_file)
     stems = [pure.stem, "_".join([*pure.parent.parts, pure.stem])]
@@ -317,7 +288,6 @@ def _looks_like_a_task(folder: Path) -> bool:
 
 
 def _folder_of_tasks(folder: Path) -> Path | None:
-    """Return the first folder in a folder that holds tasks; None when there is none."""
     children = sorted(child for child in folder.iterdir() if child.is_dir() and not child.is_symlink())
     for child in children:
         with contextlib.suppress(OSError):
@@ -329,3 +299,77 @@ def _folder_of_tasks(folder: Path) -> Path | None:
 def _leading_number(name: str) -> float:
     number = name.partition("-")[0]
     return int(number) if number.isdecimal() else float("inf")
+
+
+_NOT_RUN = frozenset(
+    {
+        "instance_id",
+        "paper_name",
+        "paper_url",
+        "year",
+        "repo_url",
+        "repo_commit",
+        "repo_patch",
+        "license",
+        "paper_license",
+        "implementations",
+    }
+)
+"""Keys of ``info.json`` that no run depends on; one that is not known might."""
+_NOT_RUN_OF_ONE = frozenset({"instruction", "category", "retrieval_context", "retrieval_content"})
+"""Those of an implementation."""
+
+
+@dataclass(frozen=True)
+class State:
+    """A task as it is at one time.
+
+    Attributes:
+        content: digest of every file that makes the task what it is.
+        running: digest of those that running depends on.
+        reviewed: what a sign-off holds for: the content, the mutants that are accepted as equivalent, and the ledger;
+            "" of an evaluation, which says nothing about it.
+    """
+
+    content: str
+    running: str
+    reviewed: str = ""
+
+    @classmethod
+    def of(cls, task: Task) -> State:
+        """Return the task's state now; reads every file once."""
+        content, running = hashlib.sha256(), hashlib.sha256()
+        for name, digest in task.content():
+            content.update(name + b"\0" + digest.encode() + b"\n")
+            if name == INFO.encode():
+                digest = files.sha256_bytes(_run_of_info(task))
+            running.update(name + b"\0" + digest.encode() + b"\n")
+        of_content = content.hexdigest()
+        return cls(of_content, running.hexdigest(), reviewed_digest(task, of_content))
+
+
+def reviewed_digest(task: Task, content: str = "") -> str:
+    """Return the SHA-256 of what a sign-off holds for; ``content`` is the digest of the content, where known."""
+    content = content or task.content_digest()
+    for path in (task.equivalent_mutants_path, task.ledger_path):
+        if path.is_file():
+            content = files.sha256_bytes(f"{content}\0{files.sha256_file(path)}".encode())
+    return content
+
+
+def _run_of_info(task: Task) -> bytes:
+    """``info.json`` without what no run depends on; as it stands where it is none."""
+    try:
+        data = task.load_raw()
+    except (LmrError, RecursionError):
+        return task.info_path.read_bytes()
+    run = {key: value for key, value in data.items() if key not in _NOT_RUN}
+    each = data.get("implementations")
+    run["implementations"] = [_run_of_one(entry) for entry in each] if isinstance(each, list) else each
+    return json.dumps(run, sort_keys=True).encode()
+
+
+def _run_of_one(entry: Any) -> Any:
+    if not isinstance(entry, dict):
+        return entry
+    return {key: value for key, value in entry.items() if key not in _NOT_RUN_OF_ONE}

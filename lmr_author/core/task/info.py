@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import msgspec
 
@@ -28,7 +28,6 @@ CATEGORIES = (
 
 
 def require_category(name: str) -> None:
-    """Raise UsageError for a category that is none of the nine, with a suggestion."""
     if name not in CATEGORIES:
         part = name.strip().lower()
         near = [category for category in CATEGORIES if part and part in category.lower()]
@@ -45,10 +44,9 @@ _FILLER = frozenset(
 
 
 def canonical_category(text: str) -> str | None:
-    """Return the category that a longer or differently written form means; None when that is unclear.
+    """Return the category of which a text has all significant words; None when that is not exactly one.
 
-    All significant words of the canonical name have to occur: "Training Objectives and Optimization Techniques" is
-    one, "loss function" is not.
+    "Training Objectives and Optimization Techniques" is one, "loss function" is not.
     """
     meant = [category for category in CATEGORIES if category_words(category) <= category_words(text)]
     return meant[0] if len(meant) == 1 else None
@@ -65,7 +63,7 @@ def clean_path(text: str) -> str:
 
 
 def context_key(entry: Mapping[str, Any]) -> str:
-    """Return the spelling under which an entry has the files of the prompt."""
+    """Return the key under which an entry has the files of the prompt: the published one, or the old."""
     old = "retrieval_content" in entry and "retrieval_context" not in entry
     return "retrieval_content" if old else "retrieval_context"
 
@@ -98,7 +96,6 @@ class Target:
 
     @classmethod
     def parse(cls, text: str) -> Target:
-        """Read a node id. Raises TargetError when it is not one."""
         match = _TARGET.match(text.strip())
         if match is None:
             raise TargetError(
@@ -217,8 +214,6 @@ class AlsoMaskedList(Record):
         also: the look-alikes, sorted by file and name.
     """
 
-    optional: ClassVar = ("$schema",)
-
     also: tuple[AlsoMasked, ...]
 
 
@@ -247,7 +242,6 @@ class TaskInfo:
         return {**data, "implementations": [each.to_json() for each in self.implementations]}
 
     def with_implementation(self, new: Implementation) -> TaskInfo:
-        """A copy with an implementation, in place of the one of the same index if there is one."""
         others = [each for each in self.implementations if each.index != new.index]
         return replace(self, implementations=tuple(sorted([*others, new], key=lambda each: each.index)))
 
@@ -279,7 +273,7 @@ class TaskInfo:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> TaskInfo:
-        """Read a document in any of the published spellings; `validate` is where deviations are reported."""
+        """Read a document in any of the published spellings; ``validate`` reports deviations."""
         entries = data.get("implementations")
         entries = entries if isinstance(entries, list) else []
         read = [
@@ -290,7 +284,6 @@ class TaskInfo:
 
 
 def _texts(cls: type, data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of all fields that are texts; "" for what is missing or no text."""
     return {field.name: _text(data.get(field.name)) for field in fields(cls) if field.type == "str"}
 
 

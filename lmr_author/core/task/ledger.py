@@ -74,7 +74,6 @@ class LedgerEntry(Record):
 
     @property
     def told(self) -> str:
-        """The field that tells a deviation; "" for none."""
         return next((name for name in TOLD if getattr(self, name)), "")
 
     def flaws(self) -> Iterator[Flaw]:
@@ -125,7 +124,7 @@ class Ledger(Record):
     entries: Annotated[tuple[LedgerEntry, ...], msgspec.Meta(max_length=MOST_ENTRIES)] = ()
 
     def as_yaml(self) -> str:
-        """Return the entries as a person writes them: without pages, and without what is as usual; "" for none."""
+        """Return the entries as a person writes them, without pages and defaults; "" for none."""
         usual = {field.name: field.default for field in fields(LedgerEntry)}
         written = [
             {
@@ -139,12 +138,10 @@ class Ledger(Record):
 
 
 def load(task: Task) -> Ledger:
-    """Return the ledger of a task; an empty one where there is none, or it cannot be read."""
     return Ledger.read_if_valid(task.ledger_path) or Ledger()
 
 
 def save(task: Task, ledger: Ledger) -> None:
-    """Write the ledger of a task, or remove it where it has no entries."""
     if ledger.entries:
         ledger.write(task.ledger_path)
     else:
@@ -175,7 +172,7 @@ def parse(data: bytes | str, file: Path | str) -> Ledger:
 
 
 def refuse(file: Path | str, flaws: Sequence[tuple[int, Flaw]]) -> None:
-    """Raise FieldError for the first of some entries' flaws, which names the others; do nothing for none."""
+    """Raise FieldError for the first of some entries' flaws, naming the others; do nothing for none."""
     if not flaws:
         return
     named = [(f"entries[{number}].{flaw.field}".rstrip("."), flaw) for number, flaw in flaws]

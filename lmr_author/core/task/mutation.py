@@ -79,11 +79,8 @@ class Survivor(Record):
     explored: Count = 0
     told_by: str = ""
 
-    optional = ("line", "operator", "diff", "why", "unreached", "gpu", "accepted", "explored", "told_by")
-
     @property
     def indistinguishable(self) -> bool:
-        """True where enough generated calls do not tell it from the golden."""
         return self.explored >= FEWEST_EXPLORED
 
 

@@ -1,16 +1,17 @@
-"""``authoring/provenance.json``: the origin of a task's paper, repository and environment."""
+"""``authoring/provenance.json``, ``environment.json``, ``drafted.json``: a task's origin, image, and drafting model."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import msgspec
 
-from lmr_author.core.errors import UnsafePathError
+from lmr_author import __version__
+from lmr_author.core.errors import UnsafePathError, UsageError
 from lmr_author.core.task.folder import Task
-from lmr_author.core.task.record import Count, Digest, Record, Text
+from lmr_author.core.task.record import Count, Digest, Record, Seconds, Text, Time
 
 Moment = Annotated[str, msgspec.Meta(pattern=r"^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z)?$")]
 Commit = Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{40}|[0-9a-f]{64})?$")]
@@ -52,8 +53,6 @@ class PaperOrigin:
         repositories: links to code hosts in the paper.
         notes: anything unusual about the PDF.
     """
-
-    optional: ClassVar = ("authors", "text_sha256")
 
     source: Literal["file", "url", "arxiv"] = "file"
     url: str = ""
@@ -97,8 +96,6 @@ class RemovedFile:
         by_recipe: true if the task's recipe names it in ``repository.remove``.
     """
 
-    optional: ClassVar = ("by_recipe",)
-
     path: str
     reason: str = ""
     by_recipe: bool = False
@@ -139,8 +136,6 @@ class RepositoryOrigin:
         removed: files that were removed from the repository.
         notes: anything else unusual about the repository.
     """
-
-    optional: ClassVar = ("own_code", "patch")
 
     url: str = ""
     commit: Commit = ""
@@ -252,8 +247,6 @@ class Provenance(Record):
             shown to people; nothing there is run because of it.
     """
 
-    optional: ClassVar = ("$schema", "drivers")
-
     created: Moment = ""
     tool: MakingTool = MakingTool()
     paper: PaperOrigin = PaperOrigin()
@@ -263,8 +256,114 @@ class Provenance(Record):
 
 
 def load(task: Task) -> Provenance:
-    """Return the provenance of a task; an empty one when the file is missing, damaged, or a link out of the task."""
+    """Return a task's provenance; an empty one when the file is missing, damaged, or a link out of the task."""
     try:
         return Provenance.read_if_valid(task.provenance_path) or Provenance()
     except UnsafePathError:  # `validate` names the link
         return Provenance()
+
+
+DRAFTED = "drafted.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DraftOrigin(Record):
+    """The model that wrote a recipe.
+
+    Attributes:
+        format: version of this document.
+        tool: version of lmr-author.
+        model: the model, as Inspect AI names it.
+        date: when it began.
+        parts: what it wrote.
+    """
+
+    format: Literal["lmr-drafted/1"] = "lmr-drafted/1"
+    tool: str = __version__
+    model: Text
+    date: Time
+    parts: tuple[str, ...] = ("target", "instruction", "driver", "environment", "answers", "ledger")
+
+
+def drafted_by(task: Task) -> DraftOrigin | None:
+    return DraftOrigin.read_if_valid(task.drafted_path)
+
+
+def require_other(task: Task, person: str) -> None:
+    """Raise UsageError for a review by the model that drafted the task."""
+    drafted = drafted_by(task)
+    if drafted and person.casefold() == drafted.model.rpartition("/")[2].casefold():
+        raise UsageError(
+            f"{person} drafted this task, and cannot review it", "a person has to: add --reviewer NAME"
+        )
+
+
+FORMAT = "lmr-environment/1"
+
+
+@dataclass(frozen=True)
+class ImportedFile:
+    """The result of importing one file of the repository.
+
+    Attributes:
+        file: path in the repository.
+        ok: true if it can be imported.
+        module: the name by which it was imported last.
+        said: the last lines of the traceback.
+        missing: modules that it needs and the image lacks.
+        seconds: duration of the import.
+        cause: what is likely wrong; "" when it was imported, or nobody knows.
+        advice: what to try; "" likewise.
+    """
+
+    file: Text
+    ok: bool
+    module: str = ""
+    said: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    seconds: Seconds = 0.0
+    cause: str = ""
+    advice: str = ""
+
+
+@dataclass(frozen=True)
+class BuiltEnvironment(Record):
+    """The contents of a task's image, written by ``env build``.
+
+    Attributes:
+        format: name and version of this format.
+        tool: version of lmr-author.
+        built: time at which the image was built or found complete (RFC 3339).
+        seconds: duration of that.
+        image: the engine's identifier of the image.
+        tag: the image's name.
+        base_image: the image that it was built on; "" when the Dockerfile does not say.
+        engine: version of the Docker engine.
+        dockerfile_sha256: digest of the Dockerfile.
+        lock_sha256: digest of requirements.lock; "" when there was none.
+        python: version of the image's Python.
+        platform: kernel, processor and C library.
+        torch: its version; "" when it is not installed.
+        cuda: the CUDA version that PyTorch was built for; "" when it was built without.
+        numpy: its version; "" when it is not installed.
+        packages: every installed distribution and its version.
+        imports: files imported in the image without network, not as root, on a read-only root.
+    """
+
+    tool: str
+    built: Time
+    seconds: Seconds
+    image: Annotated[str, msgspec.Meta(pattern="^sha256:[0-9a-f]{64}$")]
+    tag: Text
+    engine: str
+    dockerfile_sha256: Digest
+    python: Text
+    lock_sha256: Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{64})?$")] = ""
+    base_image: str = ""
+    platform: str = ""
+    torch: str = ""
+    cuda: str = ""
+    numpy: str = ""
+    packages: dict[str, str] = field(default_factory=dict)
+    imports: tuple[ImportedFile, ...] = ()
+    format: str = FORMAT

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import msgspec
 
@@ -28,12 +28,7 @@ class Record:
 
     The schemas in ``schemas/`` are generated from the subclasses (``scripts/generate-docs``); the
     ``Attributes:`` section of a docstring becomes the descriptions of the keys.
-
-    Attributes:
-        optional: keys that a document may lack; the schema requires every other key.
     """
-
-    optional: ClassVar[tuple[str, ...]] = ()
 
     def to_json(self) -> dict[str, Any]:
         data: dict[str, Any] = msgspec.to_builtins(self)

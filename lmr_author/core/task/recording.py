@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -76,8 +76,6 @@ class Case(Record):
         made_of: the recorded calls that a generated one was made of, in words; "" for a recorded one.
     """
 
-    optional: ClassVar = ("adds", "made_of")
-
     name: Annotated[str, msgspec.Meta(pattern="^case_[0-9]+$")]
     call: Count
     bytes: Count
@@ -93,7 +91,6 @@ class Case(Record):
 
     @property
     def origin(self) -> str:
-        """Where it is from, in words: ``call 3``, or ``made of call 3 with margin of call 5``."""
         return call_in_words(self.call, self.made_of)
 
 
@@ -106,8 +103,6 @@ class Coverage(Record):
         missed: lines of the target that no case executes.
         never_false: lines of an ``if`` without ``else`` whose condition holds in every case.
     """
-
-    optional: ClassVar = ("never_false",)
 
     lines: tuple[Index, ...]
     missed: tuple[Index, ...]
@@ -151,8 +146,6 @@ class Recording(Record):
         options: options of `record` that were not as usual, by name.
     """
 
-    optional: ClassVar = ("helpers", "cuda_as_cpu", "options")
-
     format: Literal["lmr-recording/2"] = "lmr-recording/2"
     target: RecordedTarget
     module: str | None
@@ -173,7 +166,6 @@ class Recording(Record):
 
     @classmethod
     def from_json(cls, data: object) -> Recording:
-        """Convert a parsed manifest. Raises LmrError when it is none."""
         try:
             return super().from_json(data)
         except LmrError as error:
@@ -184,7 +176,7 @@ class Recording(Record):
 
 
 def load(folder: Path) -> Recording | None:
-    """Read the manifest in a recording's folder; None when there is none. Raises LmrError when it is damaged."""
+    """Read the manifest in a recording's folder; None without one. Raises LmrError when it is damaged."""
     path = folder / MANIFEST
     return Recording.from_json(files.read_json(path)) if path.is_file() else None
 
@@ -216,11 +208,7 @@ def tampered(folder: Path, recording: Recording) -> list[str]:
 
 
 def helper(folder: Path, recording: Recording, name: str) -> Path | None:
-    """Return one of the annotator's own files, None when the cases do not need it. Raises LmrError when it is missing.
-
-    Args:
-        folder: the recording's folder.
-    """
+    """Return one of the annotator's own files, None if the cases do not need it. Raises LmrError when it is missing."""
     if name not in recording.helpers:
         return None
     path = folder.parent.parent / name

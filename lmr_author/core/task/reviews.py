@@ -1,4 +1,4 @@
-"""People's judgements of a task: reviews, interrupted reviews, decisions about disputes, grades of candidates."""
+"""People's judgements: reviews, drafts of them, decisions about disputes, grades of candidates, vetting of papers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Annotated, Literal
+
+import msgspec
 
 from lmr_author.core.errors import UsageError
 from lmr_author.core.task.record import Digest, Index, Record, Text, Time
@@ -60,8 +62,6 @@ class Review(Record):
         signed_off: true if every item passed, but for what the program leaves to the reviewers.
     """
 
-    optional: ClassVar = ("checklist", "blind")
-
     format: Literal["lmr-review/1"] = "lmr-review/1"
     reviewer: Text
     created: Time = ""
@@ -73,7 +73,6 @@ class Review(Record):
 
     @property
     def human(self) -> dict[str, ReviewItem]:
-        """The items that the reviewer answered, by id."""
         return {item.id: item for item in self.items if item.kind == "human"}
 
 
@@ -162,7 +161,6 @@ class Grade:
     golden_sha256: Digest
 
     def __post_init__(self) -> None:
-        """Refuse an unknown grade or an empty justification with UsageError."""
         if self.score not in GRADES:
             raise UsageError(f"unknown grade {self.score!r}", "choose one of " + ", ".join(GRADES))
         if not self.justification.strip():
@@ -199,3 +197,67 @@ def number_aside(path: Path) -> Path:
     while (older := path.with_name(f"{path.name}.{number}")).exists():
         number += 1
     return older
+
+
+CRITERIA = ("methodological_focus", "reproducibility", "clarity_and_complexity", "venue", "year", "license")
+_QUESTIONS = {"propertyNames": {"enum": list(CRITERIA)}, "required": list(CRITERIA)}
+
+
+@dataclass(frozen=True)
+class VettingQuestion:
+    """A question with its evidence and its answer.
+
+    Attributes:
+        question: the question as asked.
+        evidence: findings about the paper and its repository, one line each.
+        answer: a person's answer; null while there is none.
+        justification: reason for the answer; required for all but "yes".
+    """
+
+    question: str
+    evidence: tuple[str, ...] = ()
+    answer: Literal["yes", "no", "unsure"] | None = None
+    justification: str = ""
+
+
+@dataclass(frozen=True)
+class VettingSource:
+    """A source of evidence.
+
+    Attributes:
+        name: name of the source.
+        status: answered, skipped or failed.
+        note: reason for a failure.
+    """
+
+    name: str
+    status: Literal["answered", "skipped", "failed"]
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VettingRecord(Record):
+    """The vetting of a paper and its repository.
+
+    Attributes:
+        status: open until every question is answered.
+        paper: title of the paper, or the path it was read from.
+        repository: public address of the repository.
+        gathered: time at which the evidence was gathered (RFC 3339).
+        sources: the sources that were asked.
+        questions: the criteria by name: methodological_focus, reproducibility, clarity_and_complexity, venue,
+            year, license.
+        licence_stop: reason why the licence forbids redistribution; "" when it does not.
+        licence_override: a person's reason to go on all the same.
+        reasons: reasons for the status.
+    """
+
+    status: Literal["open", "accepted", "rejected"]
+    paper: str = ""
+    repository: str = ""
+    gathered: Time = ""
+    sources: tuple[VettingSource, ...] = ()
+    questions: Annotated[Mapping[str, VettingQuestion], msgspec.Meta(extra_json_schema=_QUESTIONS)]
+    licence_stop: str = ""
+    licence_override: str = ""
+    reasons: tuple[str, ...] = field(default=())

@@ -11,7 +11,7 @@ from typing import Any
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import AUTHORING, Evaluation, provenance
-from lmr_author.core.task.state import State
+from lmr_author.core.task.folder import State
 from lmr_author.proof.checks.base import NOTE, WARNING, Problem, check
 from lmr_author.proof.checks.metadata import validator
 from lmr_author.proof.contents import FileEntry, TaskContents, once, read_json

@@ -8,8 +8,7 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator
 
 from lmr_author.core.code import FunctionNode, each
-from lmr_author.core.paper.parts import missing_parts
-from lmr_author.core.paper.works import missing_works
+from lmr_author.core.paper.parts import missing_parts, missing_works
 from lmr_author.core.task import INFO, Implementation, Severity
 from lmr_author.core.task.info import clean_path, context_key
 from lmr_author.proof.checks.base import (

@@ -355,7 +355,7 @@ def runs_anywhere(task: TaskContents, target: Implementation, test: UnitTest) ->
             yield Problem(f"needs the network or a model: {match[0]:.60}", hint, line=number)
             break
     if "is_available" not in module.text:
-        for number in gpu_lines(module.tree)[:1]:
+        for number in gpu_lines(module.tree, module.tree)[:1]:
             yield Problem(f"needs a GPU: `{module.line_text(number).strip():.60}`", hint, line=number)
 
 

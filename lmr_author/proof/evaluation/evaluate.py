@@ -23,7 +23,7 @@ from lmr_author.core.task import (
 )
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.evaluation import MUTANTS_DIE, UsedSandbox
-from lmr_author.core.task.state import State
+from lmr_author.core.task.folder import State
 from lmr_author.core.texts import listed
 from lmr_author.proof.evaluation.bench import MUTANTS, Bench
 from lmr_author.proof.evaluation.gates import (

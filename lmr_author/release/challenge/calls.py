@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from lmr_author.authoring.recording import store
-from lmr_author.authoring.recording.driver import folder_with
+from lmr_author.authoring.recording.driver import RecordOptions, folder_with
 from lmr_author.authoring.recording.explored import KnownVersions, explore
 from lmr_author.authoring.recording.job import RecordJob, job_of, room_left
-from lmr_author.authoring.recording.options import RecordOptions
 from lmr_author.authoring.recording.record import UncomparedEffect, uncompared
 from lmr_author.authoring.recording.replay import GoldenRunner, golden_runner, replay
 from lmr_author.authoring.recording.run import RecordedCall, RecordedRun, inputs_digest, run

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lmr_author.authoring.recording.choose import too_much
 from lmr_author.authoring.recording.run import RecordedCall
+from lmr_author.authoring.recording.selection import too_much
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task.challenge import AddedCase, CallDifference, Challenger, LeftOutCall

@@ -27,7 +27,7 @@ from pydantic import TypeAdapter
 from lmr_author.authoring.suggesting import suggest_repository
 from lmr_author.core import files, processes, resources, texts
 from lmr_author.core.errors import LmrError
-from lmr_author.core.paper.sections import sections
+from lmr_author.core.paper.parts import sections
 from lmr_author.core.task import Progress
 from lmr_author.release.drafting.desk import DESKS, Desk, DraftOptions
 from lmr_author.release.drafting.draft import craft

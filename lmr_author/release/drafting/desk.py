@@ -14,7 +14,7 @@ from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.paper.fetch import arxiv_id, names_a_file
 from lmr_author.core.repo import Address
 from lmr_author.core.task import Progress, Record
-from lmr_author.core.task.drafted import DRAFTED, DraftOrigin
+from lmr_author.core.task.provenance import DRAFTED, DraftOrigin
 from lmr_author.core.task.record import Count, Index, Seconds, Text
 from lmr_author.release.recipes.recipe import RECIPE
 from lmr_author.release.recipes.stages import StandIns

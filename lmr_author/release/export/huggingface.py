@@ -17,8 +17,8 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.repo.citations import month_of_preprint
 from lmr_author.core.task import AUTHORING, Evaluation, Implementation, provenance
 from lmr_author.core.task.challenge import ChallengeStatus
-from lmr_author.core.task.drafted import drafted_by
 from lmr_author.core.task.mutation import MutationScore
+from lmr_author.core.task.provenance import drafted_by
 from lmr_author.core.texts import counted, size_text
 from lmr_author.release.export.agent import write_bundle
 from lmr_author.release.export.assessment import ASSESSMENT, as_yaml, assess, gather

@@ -6,13 +6,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from lmr_author import __version__
 from lmr_author.core import files
 from lmr_author.core.repo.git import files_to_commit
 from lmr_author.core.task import Finding, Record, Task
-from lmr_author.core.task.drafted import DRAFTED
+from lmr_author.core.task.provenance import DRAFTED
 from lmr_author.core.task.ledger import LEDGER
 from lmr_author.core.task.record import Digest, Index, Seconds, Text
 from lmr_author.release.recipes import STAGES
@@ -35,8 +35,6 @@ class JudgedAnswer(Record):
         reason: why it did not pass.
         fails: the cases that it does not pass.
     """
-
-    optional: ClassVar = ("fails",)
 
     index: Index
     name: Text
@@ -80,8 +78,6 @@ class Made(Record):
         answers: the recipe's answers and their verdicts.
         content: SHA-256 of the finished task, and of what was accepted for it; "" before that.
     """
-
-    optional: ClassVar = ("notes",)
 
     format: Literal["lmr-made/1"] = "lmr-made/1"
     tool: str = __version__

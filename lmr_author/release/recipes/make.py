@@ -16,7 +16,7 @@ from lmr_author.core.errors import LmrError, SandboxBuildError, SandboxError, Us
 from lmr_author.core.task import Evaluation, Progress, Task, evaluation
 from lmr_author.core.task.mutation import MutationScore
 from lmr_author.core.task.reviews import number_aside
-from lmr_author.core.task.vetting import VettingRecord
+from lmr_author.core.task.reviews import VettingRecord
 from lmr_author.core.yaml_input import FieldError
 from lmr_author.core.texts import Step, choices_hint
 from lmr_author.release.recipes import made as records

@@ -7,19 +7,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from lmr_author.authoring.new_task.new_task import MOST_PATCH_BYTES, SENTENCE
-from lmr_author.authoring.recording.options import RecordOptions
+from lmr_author.authoring.recording.driver import RecordOptions
 from lmr_author.core import files, foreign, yaml_input
 from lmr_author.core.errors import LmrError
 from lmr_author.core.paper.fetch import arxiv_id, names_a_file
 from lmr_author.core.task import Record, Target, ledger, require_category
 from lmr_author.core.task.ledger import LEDGER, Ledger
 from lmr_author.core.task.record import Index, Text
-from lmr_author.core.task.schemas import WITH_DEFAULTS
 from lmr_author.core.yaml_input import FieldError
 from lmr_author.proof.evaluation.candidates.answer import MAX_ANSWER
 from lmr_author.release.recipes.paths import Problem, outside, special
@@ -183,8 +182,6 @@ class Recipe(Record):
         remarks: what went wrong on the way, for RESULTS.md.
         left_out: why the task cannot be made; such a recipe stays in the table, and is not made.
     """
-
-    optional: ClassVar = WITH_DEFAULTS
 
     id: Index
     name: Name

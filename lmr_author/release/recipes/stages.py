@@ -14,13 +14,13 @@ from lmr_author.authoring import masking
 from lmr_author.authoring.masking.body import MaskNotes
 from lmr_author.authoring.new_task import new_task
 from lmr_author.authoring.recording.explored import KnownVersions
-from lmr_author.authoring.recording.notes import notes
+from lmr_author.authoring.recording.record import notes
 from lmr_author.authoring.recording.record import record
 from lmr_author.core import files, foreign
 from lmr_author.core.errors import Hint, LmrError
 from lmr_author.core.repo.git import Commit, commit_folder
 from lmr_author.core.task import Progress, Severity, Target, Task, ledger, provenance
-from lmr_author.core.task.drafted import DRAFTED
+from lmr_author.core.task.provenance import DRAFTED
 from lmr_author.core.task.equivalents import EquivalentMutants
 from lmr_author.core.task.ledger import LEDGER
 from lmr_author.core.task.provenance import RemovedFile

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lmr_author.authoring.masking.body import MaskNotes, notes_in
 from lmr_author.authoring.recording.driver import folder_with, folders_beside
-from lmr_author.authoring.recording.options import RecordOptions
+from lmr_author.authoring.recording.driver import RecordOptions
 from lmr_author.core import code, files, foreign, quoting
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Implementation, Task, TaskInfo, equivalents, ledger, provenance

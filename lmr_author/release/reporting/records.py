@@ -9,9 +9,9 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Evaluation, Task, TaskInfo, accepted, provenance
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.equivalents import EquivalentMutants
+from lmr_author.core.task.folder import reviewed_digest
 from lmr_author.core.task.ledger import Flaw, LedgerEntry
 from lmr_author.core.task.reviews import Review
-from lmr_author.core.task.state import reviewed_digest
 from lmr_author.core.texts import counted
 from lmr_author.proof.contents import TaskContents
 from lmr_author.proof.targets import pair

@@ -21,8 +21,8 @@ from lmr_author.core.task import (
 )
 from lmr_author.core.task.challenge import AnswerKind
 from lmr_author.core.task.difficulty import TargetDifficulty
-from lmr_author.core.task.drafted import drafted_by
-from lmr_author.core.task.state import State
+from lmr_author.core.task.folder import State
+from lmr_author.core.task.provenance import drafted_by
 from lmr_author.core.texts import counted
 from lmr_author.release.review.review_status import (
     ACCEPTED,

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from lmr_author.authoring.recording.compared import how_each
+from lmr_author.authoring.recording.checkers import how_each
 from lmr_author.core import files
 from lmr_author.core.code import Definition, Module, first_line
 from lmr_author.core.errors import LmrError
@@ -27,7 +27,7 @@ from lmr_author.core.task import evaluation as evaluations
 from lmr_author.core.task.challenge import ChallengeStatus
 from lmr_author.core.task.evaluation import MUTANTS_DIE, GateStatus
 from lmr_author.core.task.recording import Case
-from lmr_author.core.task.vetting import VettingRecord
+from lmr_author.core.task.reviews import VettingRecord
 from lmr_author.proof.validation.run import checked
 from lmr_author.release.reporting import records, values
 from lmr_author.release.reporting.page import CodeBlock

@@ -12,8 +12,8 @@ from lmr_author.core import resources
 from lmr_author.core.errors import UsageError
 from lmr_author.core.task import Evaluation, Finding, Severity, Task
 from lmr_author.core.task import evaluation as evaluations
+from lmr_author.core.task.folder import State
 from lmr_author.core.task.reviews import ReviewItem
-from lmr_author.core.task.state import State
 from lmr_author.core.texts import choices_hint, counted
 
 TESTS = "tests"

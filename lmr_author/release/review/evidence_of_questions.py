@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lmr_author.authoring.recording.compared import in_numbers
-from lmr_author.authoring.suggesting.sections import best_section, contradicting_category, likely_category
-from lmr_author.core.paper.sections import sections
+from lmr_author.authoring.recording.checkers import in_numbers
+from lmr_author.authoring.suggesting.paper import best_section, contradicting_category, likely_category
+from lmr_author.core.paper.parts import sections
 from lmr_author.core.task import Finding, Severity, Task, difficulty
 from lmr_author.core.task.difficulty import Extreme
 from lmr_author.core.task.evaluation import MUTANTS_DIE

@@ -10,15 +10,13 @@ from heapq import nlargest
 from itertools import islice
 from operator import itemgetter
 
-from lmr_author.authoring.vetting.evidence import abstract
-from lmr_author.authoring.vetting.questions import licence_stop
+from lmr_author.authoring.vetting.questions import abstract, licence_stop
 from lmr_author.core.code import FunctionNode, bindings, children, each
 from lmr_author.core.code.tree import last_name
 from lmr_author.core.repo.tree import recognise_licence
 from lmr_author.core.task import UNIT_TEST, Implementation, Task, provenance
-from lmr_author.core.task.drafted import drafted_by
 from lmr_author.core.task.ledger import LedgerEntry
-from lmr_author.core.task.provenance import Provenance
+from lmr_author.core.task.provenance import Provenance, drafted_by
 from lmr_author.core.texts import counted, listed
 from lmr_author.proof.checks.ledger import JudgedEntry, judged_entries
 from lmr_author.proof.contents import FileEntry, TaskContents, once

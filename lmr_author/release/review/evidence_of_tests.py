@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy
 
-from lmr_author.authoring.recording.compared import checker_of, how, in_numbers
+from lmr_author.authoring.recording.checkers import checker_of, how, in_numbers
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task.challenge import Acceptance

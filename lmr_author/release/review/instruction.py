@@ -11,8 +11,7 @@ from lmr_author.authoring.suggesting.paper import PaperText, identifier_terms, s
 from lmr_author.core import files
 from lmr_author.core.code import FunctionNode
 from lmr_author.core.errors import LmrError
-from lmr_author.core.paper.parts import NamedPart, named_parts
-from lmr_author.core.paper.sections import Section, sections
+from lmr_author.core.paper.parts import NamedPart, Section, named_parts, sections
 from lmr_author.core.task import Task, TaskInfo
 from lmr_author.proof.targets import parts, statements
 

@@ -16,7 +16,8 @@ from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.locks import changes_task
 from lmr_author.core.task import State, Task
 from lmr_author.core.task import evaluation as evaluations
-from lmr_author.core.task.drafted import require_other
+from lmr_author.core.task.folder import reviewed_digest
+from lmr_author.core.task.provenance import require_other
 from lmr_author.core.task.reviews import (
     Adjudication,
     Decision,
@@ -26,7 +27,6 @@ from lmr_author.core.task.reviews import (
     number_aside,
     path_of_reviewer,
 )
-from lmr_author.core.task.state import reviewed_digest
 from lmr_author.core.texts import choices_hint
 from lmr_author.proof.validation.run import checked
 from lmr_author.release.review import checklist

@@ -9,8 +9,8 @@ from pathlib import Path
 from lmr_author.core import files
 from lmr_author.core.task import Evaluation, Task
 from lmr_author.core.task import evaluation as evaluations
+from lmr_author.core.task.folder import reviewed_digest
 from lmr_author.core.task.reviews import Adjudication, Decision, Review, ReviewItem
-from lmr_author.core.task.state import reviewed_digest
 from lmr_author.release.review.checklist import TESTS, Checklist
 
 WAITING, DISPUTED, REJECTED, ACCEPTED = "waiting", "disputed", "rejected", "accepted"

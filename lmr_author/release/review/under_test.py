@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from lmr_author.authoring.masking.instruction import words_of
-from lmr_author.authoring.recording.compared import ComparedPart, compared_parts
+from lmr_author.authoring.recording.checkers import ComparedPart, compared_parts
 from lmr_author.authoring.suggesting.paper import FunctionWords
 from lmr_author.core import code
 from lmr_author.core.errors import LmrError

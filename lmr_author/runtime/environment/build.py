@@ -15,7 +15,7 @@ from lmr_author.core.errors import LmrError, SandboxBuildError, SandboxError, Us
 from lmr_author.core.locks import changes_task
 from lmr_author.core.parsing import json_data
 from lmr_author.core.task import Progress, Task, TaskInfo
-from lmr_author.core.task.environment import BuiltEnvironment, ImportedFile
+from lmr_author.core.task.provenance import BuiltEnvironment, ImportedFile
 from lmr_author.runtime.environment.base_images import base_of
 from lmr_author.runtime.environment.failures import Explanation, Failure, explain, explain_build
 from lmr_author.runtime.environment.where import DOCKER, Where

@@ -14,8 +14,7 @@ from packaging.version import InvalidVersion, Version
 
 from lmr_author.core import files
 from lmr_author.core.task import TORCH_FAMILY, Task, provenance
-from lmr_author.core.task.environment import BuiltEnvironment
-from lmr_author.core.task.provenance import BaseImageOrigin
+from lmr_author.core.task.provenance import BaseImageOrigin, BuiltEnvironment
 from lmr_author.core.texts import printable
 from lmr_author.runtime.environment.base_images import (
     INSTALLED_BY,

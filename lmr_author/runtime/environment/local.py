@@ -10,7 +10,7 @@ from pathlib import Path
 from lmr_author.core import files
 from lmr_author.core.errors import Hint, LmrError, Setting
 from lmr_author.core.task import Progress, Task, TaskInfo
-from lmr_author.core.task.environment import BuiltEnvironment
+from lmr_author.core.task.provenance import BuiltEnvironment
 from lmr_author.core.texts import printable
 from lmr_author.runtime.environment import interpreters, lock_file, uv_command, venvs
 from lmr_author.runtime.environment.base_images import asking, unmet

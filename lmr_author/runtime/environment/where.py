@@ -13,7 +13,7 @@ from pathlib import Path
 from lmr_author.core import files
 from lmr_author.core.errors import Hint, SandboxBuildError, UsageError
 from lmr_author.core.task import Progress, Task, TaskInfo, evaluation, provenance
-from lmr_author.core.task.environment import BuiltEnvironment
+from lmr_author.core.task.provenance import BuiltEnvironment
 from lmr_author.runtime.environment import lock_file, venvs
 from lmr_author.runtime.environment.base_images import base_of, dummies_of, known_image
 from lmr_author.runtime.environment.failures import build_hint
