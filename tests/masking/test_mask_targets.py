@@ -164,3 +164,11 @@ def test_a_name_without_a_file_is_enough_where_one_function_has_it(task: Task) -
     (one,) = masked(task, "Linear.forward").implementations
     assert str(one.target) == "layers.py::Linear.forward"
     assert unmask(task, "Linear.forward", task.root).targets == ("layers.py::Linear.forward",)
+
+
+def test_a_body_that_raises_by_itself_is_not_taken_for_a_mask(task: Task) -> None:
+    """`raise NotImplementedError` in the golden too: nothing to mask, before and after its file is."""
+    write(task, "box.py", CLASS)
+    masked(task, "box.py::Box.put")
+    with pytest.raises(TargetError, match="nothing to mask"):
+        masked(task, "box.py::Box.later")

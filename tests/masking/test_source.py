@@ -180,3 +180,13 @@ def test_property_any_shape(header: str, body: list[str], doc: bool, indent: str
     assert is_masked(goal.definitions[0])
     assert goal.definitions[0].docstring == definition.docstring
     assert unmask_source(module, goal, "f") == data
+
+
+def test_did_you_mean() -> None:
+    module = code.Module.parse(DUPLICATES, "file.py")
+    with pytest.raises(TargetError) as error:
+        code.find(module, Target.parse("file.py::forward"))
+    assert error.value.hint == "did you mean file.py::A.B.forward?"
+    with pytest.raises(TargetError) as error:
+        code.find(module, Target.parse("file.py::A.B.forwrd"))
+    assert "A.B.forward" in error.value.hint

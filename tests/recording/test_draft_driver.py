@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from lmr_author.authoring.masking import MaskOptions, mask
-from lmr_author.authoring.recording.draft_driver import DriverDraft, draft_driver
+from lmr_author.authoring.recording.draft_driver import DriverDraft, draft, draft_driver
 from lmr_author.core import code
 from lmr_author.core.task import Target
 from tests.cli.program import lmr_forked, succeed
+from tests.pipeline import recorded
 from tests.support import make_task, write_files
 
 LOSS = '''
@@ -134,3 +135,16 @@ def test_an_unknown_value_is_left_to_the_annotator_and_a_file_is_not_overwritten
     assert lmr_forked(*words, cwd=task.root).code == 2
     succeed(*words, "--force", cwd=task.root)
     assert (task.root / "driver.py").read_text() == text
+
+
+@pytest.mark.bwrap
+def test_the_calls_of_a_draft_are_recorded(tmp_path: Path) -> None:
+    files, target, _ = RUNNING["plain parameters"]
+    task = make_task(tmp_path / "tasks")
+    write_files(task.root / "small-repo", files)
+    mask(task, MaskOptions((target,)), task.root)
+    drafted = draft(task, None, task.root, tmp_path / "driver.py")
+    (tmp_path / "driver.py").write_text(drafted.text)
+    result = recorded(task, target, "python", "driver.py", here=tmp_path)
+    assert f"lmr-author record {target} -- python" in drafted.text
+    assert result.recording.calls == drafted.calls and result.recorded.result.exit_code == 0

@@ -29,11 +29,18 @@ CATEGORIES = (
 
 def require_category(name: str) -> None:
     if name not in CATEGORIES:
-        part = name.strip().lower()
-        near = [category for category in CATEGORIES if part and part in category.lower()]
-        near = near or difflib.get_close_matches(name, CATEGORIES, n=1)
-        guess = f"did you mean {near[0]!r}? " if len(near) == 1 else ""
+        near = nearest_category(name)
+        guess = f"did you mean {near!r}? " if near else ""
         raise UsageError(f"unknown category {name!r}", f"{guess}one of: {'; '.join(CATEGORIES)}")
+
+
+def nearest_category(text: str) -> str:
+    """Return the category that shares most words with a text, else the one that is spelled like it; "" for none."""
+    words = category_words(text) - {"learning"}  # almost every method has it
+    shared = {category: len(words & category_words(category)) for category in CATEGORIES}
+    most = [category for category in CATEGORIES if shared[category] == max(shared.values())]
+    near = most if max(shared.values()) else difflib.get_close_matches(text, CATEGORIES, n=1)
+    return near[0] if len(near) == 1 else ""
 
 
 _FILLER = frozenset(

@@ -17,7 +17,7 @@ from lmr_author.core.code import Module
 from lmr_author.core.files import sha256_bytes
 from lmr_author.core.parsing import NotParsed, json_data
 from lmr_author.core.task import CATEGORIES, INFO, Implementation
-from lmr_author.core.task.info import canonical_category
+from lmr_author.core.task.info import canonical_category, nearest_category
 from lmr_author.core.texts import shortened
 from lmr_author.proof.checks.base import WARNING, Problem, check, dataset_check, did_you_mean, target_check
 from lmr_author.proof.contents import TaskContents
@@ -176,9 +176,9 @@ def category(task: TaskContents) -> Iterator[Problem]:
         message = "the category is missing or empty"
         if value:
             message = f"{value!r:.100} is not one of the nine categories"
-        hint = (
-            did_you_mean(text, CATEGORIES) or "choose one of the nine: `lmr-author explain LMR004` lists them"
-        )
+        near = nearest_category(text)
+        choose = "choose one of the nine: `lmr-author explain LMR004` lists them"
+        hint = f"did you mean {near!r}?" if near else choose
         yield Problem(message, hint, INFO, 0, pointer, target)
 
 
