@@ -23,63 +23,78 @@ import lmr_support  # noqa: E402
 # threads or BLAS changes the last digits. A part is compared as its path says, else as what is above it, else as "*"; what is
 # no float has to be equal.
 EVERYWHERE = {
-    '*': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},  # every float that is not named: usual for its element type
     '*.grad': {'kind': 'ignore'},  # not compared: .grad of every tensor: .grad is working memory: an implementation may clear or keep it
 }
 CASES = {
-    'case_1': {  # call 1: 5 mutants fail only here; reference=None, length_power=0.0
+    'case_1': {  # call 1: 5 mutants fail only here; chosen_logps: tensor float32[16], requi…, rejected_logps: tensor …
         **EVERYWHERE,
+        '*': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},  # every float that is not named: usual for its element type
         'value[0]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1.6e-06},  # the golden is more exact than its element type
         "@gradients['chosen_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 2.2e-06},  # the golden is more exact than its element type
         "@gradients['rejected_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 4.2e-06},  # the golden is more exact than its element type
     },
-    'case_2': {  # call 8: 1 mutant fails only here; reference=None
+    'case_2': {  # call 8: 1 mutant fails only here; chosen_logps: tensor float32[16], requi…, rejected_logps: tensor …
         **EVERYWHERE,
+        '*': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},  # every float that is not named: usual for its element type
         'value[0]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 7.2e-07},  # the golden is more exact than its element type
         "@gradients['chosen_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1.4e-07},  # the golden is more exact than its element type
         "@gradients['rejected_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 2.5e-07},  # the golden is more exact than its element type
     },
-    'case_3': {  # call 14: reference=None, margin=1.0
+    'case_3': {  # call 14: chosen_logps: tensor float32[16], requi…, rejected_logps: tensor float32[16], req…, …
         **EVERYWHERE,
+        '*': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},  # every float that is not named: usual for its element type
         'value[0]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 2.1e-06},  # the golden is more exact than its element type
         "@gradients['chosen_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 2.6e-07},  # the golden is more exact than its element type
         "@gradients['rejected_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 5.6e-07},  # the golden is more exact than its element type
     },
-    'case_4': {  # call 18: reference=None, margin=1.0, smoothing=0.3
+    'case_4': {  # call 18: chosen_logps: tensor float32[16], requi…, rejected_logps: tensor float32[16], req…, …
         **EVERYWHERE,
+        '*': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},  # every float that is not named: usual for its element type
         'value[0]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 2.2e-06},  # the golden is more exact than its element type
         "@gradients['chosen_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1.4e-07},  # the golden is more exact than its element type
         "@gradients['rejected_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 2.4e-07},  # the golden is more exact than its element type
     },
-    'case_5': {  # call 23: reference=None, margin=1.0, smoothing=0.3 and 1 more
+    'case_5': {  # call 23: chosen_logps: tensor float32[16], requi…, rejected_logps: tensor float32[16], req…, …
         **EVERYWHERE,
+        '*': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},  # every float that is not named: usual for its element type
         'value[0]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 3.4e-06},  # the golden is more exact than its element type
         "@gradients['chosen_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1.7e-07},  # the golden is more exact than its element type
         "@gradients['rejected_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 2.3e-07},  # the golden is more exact than its element type
     },
-    'case_6': {  # call 27: 2 mutants fail only here; reference=None, margin=1.0, smoothing=0.3 and 2 more
+    'case_6': {  # call 27: 2 mutants fail only here; chosen_logps: tensor float32[16], requi…, rejected_logps: …
         **EVERYWHERE,
+        '*': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},  # every float that is not named: usual for its element type
         'value[0]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 5e-06},  # the golden is more exact than its element type
         "@gradients['chosen_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 9.6e-07},  # the golden is more exact than its element type
         "@gradients['rejected_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-06},  # the golden is more exact than its element type
     },
-    'case_7': {  # call 28: 17 mutants fail only here; reference=None, margin=1.0, smoothing=0.3 and 2 more
+    'case_7': {  # call 28: 17 mutants fail only here; chosen_logps: tensor float32[16], requi…, rejected_logps: …
         **EVERYWHERE,
+        '*': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},  # every float that is not named: usual for its element type
         'value[0]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 3.4e-06},  # the golden is more exact than its element type
         "@gradients['chosen_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1.5e-07},  # the golden is more exact than its element type
         "@gradients['rejected_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 4.5e-07},  # the golden is more exact than its element type
     },
-    'case_8': {  # call 31: 16 mutants fail only here; takes a path of its own; reference: tuple of 2, reference[0]: …
+    'case_8': {  # call 31: 16 mutants fail only here; takes a path of its own; chosen_logps: tensor float32[16], …
         **EVERYWHERE,
+        '*': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},  # every float that is not named: usual for its element type
         'value[0]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 5.1e-06},  # the golden is more exact than its element type
         "@gradients['chosen_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 9.2e-07},  # the golden is more exact than its element type
         "@gradients['rejected_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1.7e-06},  # the golden is more exact than its element type
     },
-    'case_9': {  # made of call 28 with beta=-2.0, beta=-1.0: 3 mutants fail only here; reference=None, margin=1.0, …
+    'case_9': {  # made of call 16 with beta=1.0, rating_gap.shape[0]=2: 1 mutant fails only here; chosen_logps: …
         **EVERYWHERE,
-        'value[1]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 6.7e-06},  # the golden is more exact than its element type
-        "@gradients['chosen_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 2.6e-06},  # the golden is more exact than its element type
-        "@gradients['rejected_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 4.9e-06},  # the golden is more exact than its element type
+        '*': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 3.5e-06},  # every float that is not named: the golden is more exact than its element type
+        'value[1]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 4.6e-06},  # the golden is more exact than its element type
+        'value[2]': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},  # usual for its element type
+        "@gradients['chosen_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 2.2e-07},  # the golden is more exact than its element type
+        "@gradients['rejected_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-07},  # in proportion to its size
+    },
+    'case_10': {  # made of call 28 with another chosen_lengths, margin=10.0: 1 mutant fails only here; chosen_logps: …
+        **EVERYWHERE,
+        '*': {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 1e-05},  # every float that is not named: usual for its element type
+        "@gradients['chosen_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 8.7e-06},  # the golden is more exact than its element type
+        "@gradients['rejected_logps']": {'kind': 'allclose', 'rtol': 1.3e-06, 'atol': 9.9e-06},  # the golden is more exact than its element type
     },
 }
 

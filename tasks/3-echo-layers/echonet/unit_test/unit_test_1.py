@@ -23,7 +23,6 @@ import lmr_support  # noqa: E402
 # threads or BLAS changes the last digits. A part is compared as its path says, else as what is above it, else as "*"; what is
 # no float has to be equal.
 EVERYWHERE = {
-    'self': {'kind': 'ignore'},  # not compared: the original changes it by the way
     '*.grad': {'kind': 'ignore'},  # not compared: .grad of every tensor: .grad is working memory: an implementation may clear or keep it
 }
 CASES = {

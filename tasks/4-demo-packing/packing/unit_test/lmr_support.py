@@ -429,6 +429,8 @@ VALUE, RAISED, EXHAUSTED, RETURNED = "value", "@raised", "@exhausted", "@returne
 """Parts of the outcome; a generator's value is the list of its items."""
 GRAD = "@grad "
 """Prefix of an argument of which only the ``.grad`` of tensors changed."""
+ADDED = "@added"
+"""Names of the arguments whose objects only got new attributes, with commas."""
 ITEM_LIMIT = 1000
 """Most items of a generator that are kept."""
 DEEPEST = 8
@@ -1565,6 +1567,7 @@ class Comparison:
             nearest path above it; then, where one object is in several places, that of the first place, unless that is
             not compared; then that of :data:`DEFAULT`, then exact.
         within: the comparison whose unordered items this one compares.
+        may_add: objects may have attributes that the document's lack.
     """
 
     def __init__(
@@ -1573,8 +1576,11 @@ class Comparison:
         actual: Side,
         checkers: Optional[Checkers] = None,
         within: Optional[Comparison] = None,
+        may_add: bool = False,
     ) -> None:
         self.expected, self.actual, self.checkers = expected, actual, checkers or {}
+        self.may_add = may_add
+        self.added: List[str] = []
         nodes = walk(expected.document.tree) if within is None else ()
         self.first = {id(node): path for path, node in nodes if isinstance(node, (dict, list))}
         self.outermost: Comparison = self if within is None else within.outermost
@@ -1607,7 +1613,7 @@ class Comparison:
         node = self.expected.followed(wanted)
         first = self.first.get(id(node), path)
         checker = self.checker(path, first)
-        if node == {"$": "omitted"} or (path.startswith(GRAD) and self.left_out(path)):
+        if node == {"$": "omitted"} or path == ADDED or (path.startswith(GRAD) and self.left_out(path)):
             return
         skipped, below = checker.get("kind") == "ignore", self.below(path)
         if skipped and not below:
@@ -1831,7 +1837,9 @@ class Comparison:
             part = join(path, step) if step else path
             if step in wanted and step in got:
                 self.pair(wanted[step], got[step], part)
-            elif step[1:] not in e.get("lazy", ()):
+            elif step[1:] not in e.get("lazy", ()) and not (
+                self.may_add and step in got and e["$"] == "object"
+            ):
                 self.one_sided(wanted.get(step, _NOTHING), got.get(step, _NOTHING), path, part)
         self.items(e, a, path)
 
@@ -1840,6 +1848,8 @@ class Comparison:
         near = self.loosest(path, self.checker(path, path))
         matches = self.match([key for key, _ in wanted], [key for key, _ in got], near)
         found = frozenset(matches.values())
+        if not path:  # the whole outcome
+            self.added = [name for key, part in got if key == ADDED for name in str(part).split(",")]
         more = [(number, pair) for number, pair in enumerate(got) if number not in found]
         for index, (key, part) in enumerate(wanted):
             if len(self.differences) >= self.most:
@@ -1866,7 +1876,8 @@ class Comparison:
 
     def one_sided(self, wanted: Any, got: Any, path: str, part: str) -> None:
         """Report a part that only one side has."""
-        if self.left_out(part) or wanted == {"$": "omitted"}:
+        may_be = part == ADDED or (wanted is _NOTHING and part in self.added)
+        if may_be or self.left_out(part) or wanted == {"$": "omitted"}:
             return
         if not path and part not in (VALUE, RAISED, EXHAUSTED, RETURNED, GRADIENTS):  # a changed argument
             self.differ(part, HAS_TO_STAY if wanted is _NOTHING else HAS_TO_CHANGE)
@@ -2038,16 +2049,21 @@ class Outcome:
     def changes(self, function: Any) -> Dict[str, Any]:
         """Return the parts that the call changed."""
         effects: Dict[str, Any] = {}
+        added: List[str] = []
         now = dict(self.parts)
         now.update({name: value for name, value in closure(function).items() if name in now})
         before, live = Stored(self.document), Live(self.fixture_of)
         exactly = Comparison(before, live)
         but_grads = Comparison(before, live, {GRADS: {"kind": "ignore"}})
+        but_new = Comparison(before, live, {GRADS: {"kind": "ignore"}}, may_add=True)
         for name, node in self.document.tree.items():
             if name in now and not name.startswith(GLOBAL) and exactly.run(node, now[name]):
                 prefix = "" if but_grads.run(node, now[name]) else GRAD
-                effects[VALUE_ARGUMENT if name == VALUE and not prefix else prefix + name] = now[name]
-        return effects
+                changed = VALUE_ARGUMENT if name == VALUE and not prefix else prefix + name
+                effects[changed] = now[name]
+                if not but_new.run(node, now[name]):
+                    added.append(changed)
+        return dict(effects, **{ADDED: ",".join(added)}) if added else effects
 
     def whole(self, function: Any, result: Dict[str, Any]) -> Dict[str, Any]:
         """Return the outcome as live values. ``result``: that of :func:`.calling.call`, or what was raised."""

@@ -43,7 +43,7 @@ CASES = {
     'case_7': {  # call 84: mentions: list of 1, mentions[0]=Mention, mentions[0].start=20 and 9 more
         '*': {'kind': 'allclose', 'rtol': 1e-07, 'atol': 1e-09},  # every float that is not named: usual for its element type
     },
-    'case_8': {  # made of call 65 with step=10.0, mentions=3: 1 mutant fails only here; mentions: list of 3, …
+    'case_8': {  # made of call 85 with mentions=3, another crossing_cost: 1 mutant fails only here; mentions: list …
         '*': {'kind': 'allclose', 'rtol': 1e-07, 'atol': 1e-09},  # every float that is not named: usual for its element type
     },
 }

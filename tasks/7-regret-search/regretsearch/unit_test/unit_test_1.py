@@ -8,7 +8,7 @@ in every task. Run the test from the repository's root, as a script or under pyt
 
     PYTHONPATH=$(pwd) python unit_test/unit_test_1.py
 
-Not compared: arguments that the call changes by the way: self.
+Not compared: arguments that the call also changes: self.
 """
 
 import sys
