@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from lmr_author.core import files
@@ -26,18 +26,23 @@ from lmr_author.release.export.options import (
     ExportOptions,
     Publication,
 )
-from lmr_author.release.reporting.status import status_with
-from lmr_author.release.review.review_status import DISPUTED, REJECTED, WAITING, proof_of
+from lmr_author.release.reporting.status import next_review, status_with
+from lmr_author.release.review.review_status import DISPUTED, REJECTED, WAITING, proof_of, review_status
 
 HARBOR, HUGGINGFACE = "harbor", "huggingface"
 
 
 @dataclass(frozen=True)
 class ExportResult:
-    """An export, or why there is none: problems by task, tasks without reviews. ``files`` counts those in ``out``."""
+    """An export, or why there is none. ``files`` counts those in ``out``.
+
+    Attributes:
+        unsound: task → its problems.
+        unreviewed: task → its missing reviews in words, as ``status`` has them.
+    """
 
     unsound: Mapping[str, tuple[str, ...]]
-    unreviewed: tuple[str, ...] = ()
+    unreviewed: Mapping[str, str] = field(default_factory=dict)
     files: int = 0
 
 
@@ -55,7 +60,11 @@ def export(tasks: Sequence[Task], options: ExportOptions) -> ExportResult:
         raise UsageError("--out and --with-private lie inside each other", "name two separate folders")
     exportables = examine(tasks, challenged=options.challenged)
     unsound = {each.task.name: each.problems for each in exportables if each.problems}
-    unreviewed = tuple(each.task.name for each in exportables if each.review == NOT_REVIEWED)
+    unreviewed = {
+        each.task.name: next_review(each.task, review_status(each.task))[1]
+        for each in exportables
+        if each.review == NOT_REVIEWED
+    }
     if not options.force and (unsound or (unreviewed and not options.unreviewed)):
         return ExportResult(unsound, unreviewed)
     try:

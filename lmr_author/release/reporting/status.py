@@ -42,6 +42,8 @@ BROKEN = "broken"
 STATES = (BROKEN, *STEPS[:-1], DISPUTED, REJECTED, ACCEPTED)
 """Every state that a task can be in: its last step, or what its reviewers made of it."""
 
+BY_ANOTHER = " --reviewer NAME"
+
 
 @dataclass(frozen=True)
 class ChallengeSummary:
@@ -101,10 +103,17 @@ class Status:
 
     @property
     def people(self) -> str:
-        """The reviews in numbers: "1 of 3 reviews" while some are missing, then "2 of 3 sign-offs"."""
+        """The reviews in numbers: "1 of 3 reviews done" while some are missing, then "2 of 3 sign-offs"."""
         if self.review == WAITING:
-            return f"{len(self.reviewed_by)} of {self.reviews_needed} reviews" if self.reviewed_by else ""
+            done = f"{len(self.reviewed_by)} of {self.reviews_needed} reviews done"
+            return done if self.reviewed_by else ""
         return f"{len(self.signed_off_by)} of {len(self.reviewed_by)} sign-offs"
+
+    @property
+    def next_label(self) -> str:
+        """What introduces ``next``: ``2 more reviewers`` where somebody else has to type it."""
+        others = self.reviews_needed - len(self.reviewed_by)
+        return counted(others, "more reviewer") if self.next.endswith(BY_ANOTHER) else "next"
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -214,11 +223,12 @@ def next_review(task: Task, reviews: ReviewStatus) -> tuple[str, str]:
     done = len(reviews.reviewers)
     fell = any(review.signed_off for review in load_reviews(task))
     note = "the sign-off no longer holds: the task changed" if fell else "not reviewed"
+    command = _typed("review", task.root)
     if done:
-        note = f"{done} of {done + reviews.missing} reviews done"
+        note, command = f"{done} of {done + reviews.missing} reviews done", command + BY_ANOTHER
     if reviews.damaged:
         note += f"; damaged reviews, not counted: {', '.join(reviews.damaged)}"
-    return _typed("review", task.root), note
+    return command, note
 
 
 def _typed(*words: object) -> str:
