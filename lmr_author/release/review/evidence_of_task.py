@@ -15,7 +15,7 @@ from lmr_author.authoring.vetting.questions import licence_stop
 from lmr_author.core.code import FunctionNode, bindings, children, each
 from lmr_author.core.code.tree import last_name
 from lmr_author.core.repo.tree import recognise_licence
-from lmr_author.core.task import UNIT_TEST, Implementation, Task, provenance
+from lmr_author.core.task import UNIT_TEST, Evaluation, Implementation, Task, provenance
 from lmr_author.core.task.drafted import drafted_by
 from lmr_author.core.task.ledger import LedgerEntry
 from lmr_author.core.task.provenance import Provenance
@@ -164,24 +164,31 @@ def _beside(day: date | None, year: int) -> str:
     return f"{counted(abs(after), 'year')} {'newer' if after > 0 else 'older'}" if after else "the same year"
 
 
-def environment(task: Task, contents: TaskContents) -> QuestionEvidence:
-    """Return the environment's versions with their dates, compared with the paper's year."""
+def environment(task: Task, contents: TaskContents, proof: Evaluation | None) -> QuestionEvidence:
+    """Return the versions that ``proof`` ran with, else the Dockerfile's, with their dates beside the paper's year."""
     origin, year = provenance.load(task), contents.info.year or 0
     dockerfile, lock = contents.text(task.dockerfile) or "", contents.text(task.lock) or ""
-    parts = _versions(origin, dockerfile, lock)
+    used = proof.sandbox if proof else None
+    parts = _versions(origin, dockerfile, lock, used.torch if used else "")
     rows = [("", "version", "date", "beside the paper"), ("paper", "", str(year or "unknown"), "")]
     rows += [(name, version, str(day or "unknown"), _beside(day, year)) for name, version, day in parts]
     declared = []
     for need in origin.environment.requirements:
         guessed = ", guessed" if need.guessed else ""
         declared.append(f"{need.requirement} ({need.origin}{guessed})")
-    packages = (
+    packages = [
         f"declared: {', '.join(declared) or 'nothing'}",
         f"locked: {listed(_PIN.findall(lock), 30) or 'nothing'}",
         f"Dockerfile: {'; '.join(_BASE_IMAGE.findall(dockerfile)[:3]) or 'no base image'}",
-    )
-    pieces = Evidence("Versions", table=tuple(rows)), Evidence("Packages", packages)
-    return QuestionEvidence(pieces, tuple(_doubts(parts, year, origin.paper.year)))
+    ]
+    doubts = list(_doubts(parts, year, origin.paper.year))
+    if proof and used:
+        ran = {"Python": used.python, "PyTorch": used.torch, "NumPy": used.numpy}
+        versions = ", ".join(f"{name} {version}" for name, version in ran.items() if version)
+        packages.append(f"evaluated in {proof.place}: {versions or 'versions unknown'}")
+        doubts += filter(None, [proof.doubts])
+    pieces = Evidence("Versions", table=tuple(rows)), Evidence("Packages", tuple(packages))
+    return QuestionEvidence(pieces, tuple(doubts))
 
 
 def _doubts(parts: Sequence[DatedVersion], year: int, recorded: int | None) -> Iterator[str]:
@@ -196,15 +203,15 @@ def _doubts(parts: Sequence[DatedVersion], year: int, recorded: int | None) -> I
         yield "no version has a date"
 
 
-def _versions(origin: Provenance, dockerfile: str, lock: str) -> tuple[DatedVersion, ...]:
+def _versions(origin: Provenance, dockerfile: str, lock: str, ran: str) -> tuple[DatedVersion, ...]:
     commit = _day(origin.repository.commit_date)
     image = _TORCH_TAG.search(dockerfile)
-    torch = image[1] if image else origin.environment.base_image.torch
+    torch = ran or (image[1] if image else origin.environment.base_image.torch)
     pins = counted(len(_PIN.findall(lock)), "package")
     return (
         ("the repository's commit", origin.repository.commit[:12] or "none", commit),
         ("the lock", pins, commit if origin.environment.lock.pinned else None),
-        ("PyTorch", torch or "unknown", released(torch)),
+        ("PyTorch", torch or "unknown", released(torch.partition("+")[0])),
     )
 
 
