@@ -1,4 +1,4 @@
-"""``authoring/made.json``: what a task was made from, stage by stage, and what came of it."""
+"""``authoring/made.json``: the inputs and results of each stage of a task's making."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lmr_author.release.recipes.recipe import Folder, files_beside, plain
 
 MADE = "made.json"
 ACCEPTED, EQUIVALENT = "accepted.json", "equivalent-mutants.json"
-"""Files beside the recipe with what a person accepted, as they lie in a task's ``authoring/``."""
+"""Files of a recipe with what a person accepted; the same names as in a task's ``authoring/``."""
 
 
 @dataclass(frozen=True)
