@@ -96,7 +96,7 @@ def test_a_wrong_category(finished: Task, capsys: pytest.CaptureFixture[str]) ->
     change_info(finished, "category", lambda _: "Evaluation Metrics")
     _, screen = seen(finished, "category", capsys)
     assert "Evaluation Metrics: how good an output is" in screen
-    assert "its words rather suggest Prompt Engineering & Instruction Tuning: what a model is shown" in screen
+    assert "closer by its words: Prompt Engineering & Instruction Tuning, what a model is shown" in screen
     assert "the choice and the order of demonstrations" in screen
     page = report(finished.root, finished.root.parent / "page.html", lambda message: None).path
     doubt = "the function's words suggest Prompt Engineering & Instruction Tuning, not Evaluation Metrics"

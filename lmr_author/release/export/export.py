@@ -74,14 +74,14 @@ def export(tasks: Sequence[Task], options: ExportOptions) -> ExportResult:
             if options.private:
                 with files.staged_folder(options.private) as private:
                     write_private(exportables, private)
-    except shutil.Error as error:  # copytree goes on after an error and reports all of them at its end
+    except shutil.Error as error:  # copytree continues after an error and reports all of them at its end
         _, _, reason = error.args[0][0]
         raise LmrError(
             f"cannot copy a task: {reason}", "nothing was written; fix this and try again"
         ) from error
     except UnicodeEncodeError as error:
         raise LmrError(
-            f"a text of a task cannot be written: {error.object[error.start]!a} is half a character",
+            f"a text of the task cannot be written: {error.object[error.start]!a} contains a lone surrogate",
             "rewrite that text of info.json, or that file name",
         ) from error
     return ExportResult(unsound, unreviewed, count)
@@ -142,11 +142,9 @@ def _challenge_problem(status: ChallengeStatus, record: Challenge | None) -> str
     if record is None:
         return "never challenged with misreadings and rewrites"
     if status is ChallengeStatus.STALE:
-        return "changed since it was challenged, or has a function that never was"
+        return "changed since it was challenged, or has a function that was never challenged"
     names = [challenger.name for challenger in record.open]
-    return (
-        f"its challenge leaves something open: {listed(names, 5)}" if status is ChallengeStatus.OPEN else ""
-    )
+    return f"open answers in its challenge: {listed(names, 5)}" if status is ChallengeStatus.OPEN else ""
 
 
 def _require_own_options(options: ExportOptions) -> None:

@@ -40,7 +40,7 @@ STEPS = ("created", "masked", "recorded", VALID, "evaluated", ACCEPTED)
 """The steps of a task's life, in order."""
 BROKEN = "broken"
 STATES = (BROKEN, *STEPS[:-1], DISPUTED, REJECTED, ACCEPTED)
-"""Every state that a task can be in: its last step, or what its reviewers made of it."""
+"""Every state of a task: its last step, or its reviewers' verdict."""
 
 BY_ANOTHER = " --reviewer NAME"
 
@@ -97,7 +97,7 @@ class Status:
 
     @property
     def draft(self) -> str:
-        """What people made of a model's draft: ``drafted`` (nothing yet), ``confirmed`` or ``rejected``; else ""."""
+        """The reviewers' verdict on a model's draft: ``drafted`` (none yet), ``confirmed`` or ``rejected``; else ""."""
         decided = {ACCEPTED: "confirmed", REJECTED: "rejected"}
         return decided.get(self.review, "drafted") if self.drafted_by else ""
 
@@ -111,7 +111,7 @@ class Status:
 
     @property
     def next_label(self) -> str:
-        """What introduces ``next``: ``2 more reviewers`` where somebody else has to type it."""
+        """The label of ``next``: ``2 more reviewers`` where another person has to run it."""
         others = self.reviews_needed - len(self.reviewed_by)
         return counted(others, "more reviewer") if self.next.endswith(BY_ANOTHER) else "next"
 

@@ -110,9 +110,9 @@ def _context(reviewed: ReviewedTask, target: TargetUnderTest) -> tuple[list[str]
 def _returns(target: TargetUnderTest) -> Evidence:
     sentences = re.split(r"(?<=[.;:!?])\s+|\n", "\n".join(paragraphs(target.implementation.instruction)))
     said = [sentence for sentence in sentences if re.search(r"\b(?:return|yield)", sentence, re.I)]
-    lines = [f"instruction: {sentence}" for sentence in said or ["it does not name the result"]]
+    lines = [f"instruction: {sentence}" for sentence in said or ["no sentence about the result"]]
     returning = [f"line {line.number}: {line.text.strip()}" for line in target.lines if line.returns]
-    return Evidence("Result", (*lines, *(returning or ["golden: it returns nothing"])))
+    return Evidence("Result", (*lines, *(returning or ["golden: returns nothing"])))
 
 
 def _paper_section(reviewed: ReviewedTask, target: TargetUnderTest) -> QuestionEvidence:
@@ -127,9 +127,11 @@ def _paper_section(reviewed: ReviewedTask, target: TargetUnderTest) -> QuestionE
     if not reviewed.pages:
         doubts.append("the paper's text cannot be read")
     elif not cited.readable:
-        doubts.append("the paper's text has no numbered sections")
+        doubts.append("no numbered sections were found in the PDF's text")
     elif not cited.sections:
-        doubts.append("no section found" if cited.absent else "the instruction names no section")
+        doubts.append(
+            "no section of the instruction was found" if cited.absent else "the instruction names no section"
+        )
     closest = best_section(sections(reviewed.pages), target.words) if target.words else None
     if closest and closest not in cited.sections:
         doubts.append(
@@ -176,7 +178,7 @@ def _category(_: ReviewedTask, target: TargetUnderTest) -> QuestionEvidence:
         doubts.append(f"the function's words suggest {other}, not {name}")
     likely = likely_category(words) if words else ""
     if likely and likely != name:
-        lines.append(f"its words rather suggest {likely}: {CATEGORY_MEANINGS[likely]}")
+        lines.append(f"closer by its words: {likely}, {CATEGORY_MEANINGS[likely]}")
     task = re.split(r"(?<=[.;])\s|\n", "\n".join(paragraphs(target.implementation.instruction)))[0]
     pieces = Evidence("Category", tuple(lines)), Evidence("The function", (task,))
     return QuestionEvidence(pieces, tuple(doubts))
@@ -256,7 +258,9 @@ def _remarks(reviewed: ReviewedTask, target: TargetUnderTest) -> Iterator[Weakne
         yield Weakness(text, gate, "tests")
     if score.indistinguishable:
         same = counted(score.indistinguishable, "mutant")
-        yield Weakness(f"{same} of {score.made} equal the golden on every generated call", gate, "tests")
+        yield Weakness(
+            f"{same} of {score.made} indistinguishable from the golden on every generated call", gate, "tests"
+        )
     numeric = [part for part in target.compared if part.tolerance]
     if numeric and not any(part.is_weak for part in target.compared):
         widest = max(numeric, key=lambda part: part.tolerance or (0.0, 0.0))

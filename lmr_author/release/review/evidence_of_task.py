@@ -30,14 +30,14 @@ from lmr_author.release.review.under_test import TargetUnderTest
 from lmr_author.runtime.environment.base_images import released
 
 YEARS_NEWER = 2
-"""Years after the paper from which a version is worth a word."""
+"""Years after the paper from which a version is reported."""
 _PIN = re.compile(r"^([\w.\[\]-]+==\S+)", re.M)
 _BASE_IMAGE = re.compile(r"^(?:FROM|ARG\s+BASE_IMAGE).*$", re.M)
 _TORCH_TAG = re.compile(r"\bpytorch/pytorch:(\d+\.\d+\.\d+)")
 _MOST_FILES = 2000
 _MOST_ALIKE = 3
 _ALIKE = 0.05
-"""Share of a golden's statements from which a function is worth a look."""
+"""Share of a golden's statements from which a function is reported as similar."""
 
 
 def abstract_of(title: str, pages: Mapping[int, str]) -> Evidence:
@@ -83,7 +83,7 @@ def nearest(contents: TaskContents) -> Evidence:
                 shares.append((share, f"{path}:{function.line} {function.qualname}"))
     closest = nlargest(_MOST_ALIKE, shares, key=itemgetter(0))
     lines = [f"{share:.0%} of a golden: {name}" for share, name in closest if share >= _ALIKE]
-    return Evidence.of("Functions that are most like a golden", lines, "none is like one")
+    return Evidence.of("Functions most similar to a golden", lines, "none is similar")
 
 
 def names_used(files: Pair) -> set[str]:
@@ -133,7 +133,7 @@ def changed_code(task: Task, contents: TaskContents) -> QuestionEvidence:
     """Return how the code differs from the published commit."""
     origin = provenance.load(task).repository
     if origin.own_code:
-        line = "it is stored beside the task's recipe: nothing shows that the paper's authors published it"
+        line = "the code is stored with the recipe; nothing shows that the paper's authors published it"
         return QuestionEvidence(
             (Evidence("Origin of the code", (line,)),), ("no published commit has this code",)
         )
@@ -170,7 +170,7 @@ def environment(task: Task, contents: TaskContents, proof: Evaluation | None) ->
     dockerfile, lock = contents.text(task.dockerfile) or "", contents.text(task.lock) or ""
     used = proof.sandbox if proof else None
     parts = _versions(origin, dockerfile, lock, used.torch if used else "")
-    rows = [("", "version", "date", "beside the paper"), ("paper", "", str(year or "unknown"), "")]
+    rows = [("", "version", "date", "compared with the paper"), ("paper", "", str(year or "unknown"), "")]
     rows += [(name, version, str(day or "unknown"), _beside(day, year)) for name, version, day in parts]
     declared = []
     for need in origin.environment.requirements:

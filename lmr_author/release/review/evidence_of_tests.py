@@ -57,7 +57,7 @@ def evidence_of_tests(contents: TaskContents, target: TargetUnderTest) -> Questi
     doubts += outcome_doubts(empty, recording.cases)
     if empty:
         lines = tuple(f"{name} expects {what}" for name, what in empty.items())
-        pieces.append(Evidence("Outcomes that show little", lines))
+        pieces.append(Evidence("Cases that show little", lines))
     return QuestionEvidence(tuple(pieces), tuple(doubts))
 
 
@@ -74,7 +74,7 @@ def _doubts(target: TargetUnderTest) -> Iterator[str]:
             yield f"{part.in_words} ({part.reason or 'no reason given'})"
     score = target.mutants.score if target.mutants else MutationScore()
     if score.judgement is Judgement.ACCEPTED:
-        yield f"{score.text}: more than a tenth is accepted, and a pass approves all of them"
+        yield f"{score.text}: more than a tenth is accepted; a pass approves all of them"
     elif target.accepted:
         yield f"{counted(len(target.accepted), 'mutant')} accepted as equivalent"
     for gate in target.gates:
@@ -188,7 +188,7 @@ def _challenged(target: TargetUnderTest) -> Iterator[Evidence]:
         said = (f"{challenger.kind.value} {challenger.name} {challenger.in_words}", challenger.about, differs)
         lines.append("; ".join(filter(None, (*said, challenger.reason))))
     if lines:
-        yield Evidence("Misreadings have to fail, rewrites to pass", tuple(lines))
+        yield Evidence("Misreadings must fail, rewrites must pass", tuple(lines))
     for challenger in target.challengers:
         accepted, missing = challenger.accepted, challenger.missing
         if accepted and challenger.settled:

@@ -1,4 +1,4 @@
-"""What an instruction names of the paper (sections, equations, algorithms), and whether it gives the solution away."""
+"""Parts of the paper that an instruction names, and instructions that give the solution away."""
 
 from __future__ import annotations
 
