@@ -173,10 +173,12 @@ def _ask(candidate: Candidate, before: str = "", *, stop: bool = True) -> tuple[
         stop: offer to stop, which raises _StopError.
     """
     from lmr_author.core.task.reviews import GRADES
+    from lmr_author.release.review.instruction import paragraphs
     from lmr_author.release.review.score import passages
 
     ui.say(str(candidate.implementation.target), tone="bold")
-    ui.say(candidate.implementation.instruction, hang=0)
+    for paragraph in paragraphs(candidate.implementation.instruction):
+        ui.say(paragraph, hang=0)
     for place, text in passages(candidate):
         ui.say(place, tone="bold cyan", indent=2)
         ui.say(shortened(" ".join(text.split()), MOST_OF_PAPER), indent=4, hang=4)

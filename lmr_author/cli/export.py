@@ -96,8 +96,9 @@ def export(
         ui.say("is not fit for release:", task_name, "yellow")
         for problem in problems:
             ui.say(problem, indent=2)
-    if done.unreviewed:
-        ui.say(listed(done.unreviewed, MOST_NAMES), "not reviewed:", "yellow")
+    for state in dict.fromkeys(done.unreviewed.values()):
+        names = [name for name, missing in done.unreviewed.items() if missing == state]
+        ui.say(listed(names, MOST_NAMES), f"{state}:", "yellow")
     if not done.files:
         way = "--force exports" if done.unsound else "--unreviewed exports before all reviews are in"
         ui.say(f"nothing exported; {way}, marked with what is missing")

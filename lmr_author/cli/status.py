@@ -45,7 +45,8 @@ def status(words: TasksArgument = None, task: PlaceOption = None, output: Format
 def show_next(task: Task, *, stderr: bool = True) -> None:
     from lmr_author.release.reporting.status import status_with
 
-    ui.say(f"next: {status_with(task, None).next or 'lmr-author status'}", stderr=stderr, whole=True)
+    found = status_with(task, None)
+    ui.say(f"{found.next_label}: {found.next or 'lmr-author status'}", stderr=stderr, whole=True)
 
 
 def show(statuses: Sequence[Status]) -> None:
@@ -80,9 +81,9 @@ def _show_table(statuses: Sequence[Status]) -> None:
         numbers = ", ".join(f"{drafts[state]} {DRAFTS[state]}" for state in DRAFTS if drafts[state])
         ui.say(f"{drafts.total()} drafted by a model: {numbers}", stderr=False)
     ui.say("by their records; `lmr-author validate` checks the tasks themselves", stderr=False)
-    following = next((each.next for each in statuses if each.next), "")
+    following = next((each for each in statuses if each.next), None)
     if following:
-        ui.say(f"next: {following}", stderr=False, whole=True)
+        ui.say(f"{following.next_label}: {following.next}", stderr=False, whole=True)
 
 
 def _challenge_counts(status: Status) -> str:
@@ -125,4 +126,4 @@ def _show_one(status: Status) -> None:
         people = f"{status.people}: {signed_off}" if signed_off else status.people
         ui.say(people, indent=2, stderr=False)
     if status.next:
-        ui.say(f"next: {status.next}", indent=2, stderr=False, whole=True)
+        ui.say(f"{status.next_label}: {status.next}", indent=2, stderr=False, whole=True)

@@ -186,7 +186,7 @@ def _ask_why(why: str, question: VettingQuestion) -> str:
 
 
 def _line(name: str, answer: VettingQuestion) -> str:
-    return f"{name}: {answer.answer}{ui.framed(', ', answer.justification)}"
+    return f"{name.replace('_', ' ')}: {answer.answer}{ui.framed(', ', answer.justification)}"
 
 
 def _show_sources(vetting: VettingRecord) -> None:
@@ -200,7 +200,7 @@ def _show_sources(vetting: VettingRecord) -> None:
 
 def _show_evidence(vetting: VettingRecord, name: str) -> None:
     ui.say("")
-    ui.say(name, tone="bold")
+    ui.say(name.replace("_", " "), tone="bold")
     for line in vetting.questions[name].evidence or ["no evidence"]:
         ui.say(line, "-", "cyan", indent=2, hang=4)
 

@@ -1,7 +1,7 @@
 "use strict";
 (() => {
   const root = document.documentElement;
-  // What a reader chose stands in the address, behind "#?", so that a copied address shows the same.
+  // The reader's choices are kept in the address, behind "#?", so that a copied link shows the same page.
   const chosen = new URLSearchParams(location.hash.startsWith("#?") ? location.hash.slice(2) : "");
   const choose = (name, value) => {
     if (value) chosen.set(name, value); else chosen.delete(name);
@@ -27,7 +27,7 @@
     name();
   }
 
-  // A passage of the paper and its lines light up together, under the mouse and with the keyboard.
+  // Hovering or focusing a passage of the paper highlights its lines, and a line its passages.
   const passages = [...document.querySelectorAll("[data-passage]")];
   const numbers = (item) => item.dataset.passage.split(" ");
   const light = (event) => {
@@ -67,7 +67,7 @@
     else if (event.key === "/") { event.preventDefault(); document.getElementById("search")?.focus(); }
   });
 
-  // On paper nothing is folded, but a list of tasks stays a list.
+  // Printing unfolds everything except the rows of the list of tasks.
   // Details of one name close each other: they have none while printing.
   let opened = [];
   let named = [];

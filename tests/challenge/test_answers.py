@@ -133,7 +133,7 @@ def test_nothing_to_read(files: dict[str, str], message: str, tmp_path: Path) ->
     ("row", "message"),
     [
         ({"kind": "mistake"}, "kind 'mistake' is unknown"),
-        ({}, "it does not say what this answer is meant to be"),
+        ({}, "the answer has no kind"),
         ({"task": "9-Other", "kind": "rewrite"}, "none of them a task here"),
     ],
 )

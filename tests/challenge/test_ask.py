@@ -115,7 +115,7 @@ def test_a_reply_that_cannot_be_read_is_not_kept(
 ) -> None:
     says(["I cannot do that."])
     assert challenge(task, "--model", MODEL) == 3
-    assert f"{MODEL} wrote no version that can be read: I cannot do that." in capsys.readouterr().err
+    assert f"{MODEL} wrote no readable version: I cannot do that." in capsys.readouterr().err
     assert not task.challenge_path.exists()
     says([reply(ONE), reply(OTHER)])
     assert challenge(task, "--model", MODEL) == 0
@@ -138,7 +138,7 @@ def test_a_model_that_fails_in_the_middle_loses_nothing(
 def test_an_unknown_model_is_a_clear_error(task: Task, capsys: pytest.CaptureFixture[str]) -> None:
     assert challenge(task, "--model", "nobody/nothing") == 3
     said = capsys.readouterr().err
-    assert "nobody/nothing gave no answer" in said and "check the name" in said
+    assert "nobody/nothing gave no answer" in said and "check the model's name" in said
 
 
 @pytest.mark.bwrap

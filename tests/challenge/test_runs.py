@@ -249,7 +249,7 @@ def test_status_page_review_and_export_know_of_it(challenged: Challenged, tmp_pa
     (asked,) = examine([task], challenged=True)
     (not_asked,) = examine([task])
     assert [text for text in asked.problems if text not in not_asked.problems] == [
-        "its challenge leaves something open: forgets-seen, half-up, large-stay, negative-step, no-step and 4 more"
+        "open answers in its challenge: forgets-seen, half-up, large-stay, negative-step, no-step and 4 more"
     ]
 
 

@@ -97,7 +97,7 @@ def test_every_value_is_data(example: Task, tmp_path: Path, text: str) -> None:
 def test_half_a_character_is_refused_with_a_message(example: Task, tmp_path: Path) -> None:
     hostile(example, "MIT\ud800")
     for to in ("agent", "lmr-bench", "harbor", "huggingface"):
-        with pytest.raises(LmrError, match="half a character"):
+        with pytest.raises(LmrError, match="lone surrogate"):
             exported(example, to, tmp_path)
         assert not re.findall("out|partial", " ".join(path.name for path in tmp_path.iterdir()))
 

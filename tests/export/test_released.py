@@ -85,7 +85,7 @@ def test_a_review_of_an_earlier_state_releases_nothing(example: Task, tmp_path: 
     raw["implementations"][0]["instruction"] += " Mind the signs of the margins."
     example.info_path.write_text(json.dumps(raw))
     done = export([example], ExportOptions("agent", tmp_path / "out"))
-    assert done.unreviewed == (example.name,) and not (tmp_path / "out").exists()
+    assert list(done.unreviewed) == [example.name] and not (tmp_path / "out").exists()
 
 
 def test_a_forced_bundle_does_not_say_what_is_wrong(example: Task, tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def fenced(text: str) -> str:
 GRADER = {
     "return value": "Wrong mean.\n**GRADE: LI**",
     "I cannot.": "I am not sure.",
-    "no grade that can be read": "I am still not sure.",
+    "no readable grade": "I am still not sure.",
     "softplus": "It equals the golden.\nGRADE: CC",
 }
 """A judge who finds one answer wrong, one right, and is lost for words about another."""
@@ -223,7 +223,7 @@ def test_a_judge_without_a_grade_is_asked_once_more(softplus: Task, tmp_path: Pa
     answers = tmp_path / "answers.jsonl"
     answers.write_text(json.dumps({"task": "7-Softplus", "index": 1, "model": "m", "code": fenced(SOFTPLUS)}))
     arguments = {"tasks": "tasks", "predictions": str(answers), "python": str(PLAIN_PYTHON)}
-    grader = {"no grade that can be read": "**Grade**: cc", "softplus": "It equals the golden."}
+    grader = {"no readable grade": "**Grade**: cc", "softplus": "It equals the golden."}
     [sample] = samples(run("answers", tmp_path, None, arguments, grader)).values()
     judged = (sample.scores or {})["judge"]
     assert (judged.value, (judged.metadata or {})["asked"]) == ("CC", 2)

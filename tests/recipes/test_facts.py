@@ -11,8 +11,7 @@ import pytest
 
 from lmr_author.cli.make import Stage
 from lmr_author.core.errors import Hint, Setting
-from lmr_author.release.recipes import fields
-from lmr_author.release.recipes import STAGES
+from lmr_author.release.recipes import STAGES, fields
 from lmr_author.release.recipes.recipe import read
 from tests.cli.program import lmr_forked
 from tests.recipes.recipes import REWRITTEN, change, write_recipe
@@ -48,7 +47,10 @@ def states(task: dict[str, Any]) -> dict[str, str]:
 
 def test_stage_by_stage_to_a_sound_task(tmp_path: Path) -> None:
     folder = write_recipe(tmp_path / "recipes" / "1-small")
-    answers = {"rewritten": {"outcome": "passed", "kind": "rewrite"}, "again": {"outcome": "passed", "kind": "rewrite"}}
+    answers = {
+        "rewritten": {"outcome": "passed", "kind": "rewrite"},
+        "again": {"outcome": "passed", "kind": "rewrite"},
+    }
     change(folder, lambda data: data["targets"][0]["answers"].update(answers))
     (folder / "answers" / "1" / "again.py").write_text(f"# the same\n{REWRITTEN}")
 

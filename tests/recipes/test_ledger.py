@@ -9,8 +9,7 @@ import pytest
 
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import ledger
-from lmr_author.release.recipes import made, stages
-from lmr_author.release.recipes import STAGES
+from lmr_author.release.recipes import STAGES, made, stages
 from lmr_author.release.recipes.made import Made
 from lmr_author.release.recipes.recipe import read
 from lmr_author.release.recipes.stages import Build
@@ -49,7 +48,9 @@ def test_it_is_kept_with_pages_shown_and_written_back(build: Build, tmp_path: Pa
     page = (tmp_path / "page.html").read_text()
     anchors, links = set(re.findall(r' id="([^"]+)"', page)), set(re.findall(r'href="#([^"]+)"', page))
     assert links <= anchors and {"passage-1", "passage-2", "golden-1-6", "page-1-1"} <= links
-    assert page.index('id="passage-2"') < page.index('id="passage-1"'), "what the paper does not say comes first"
+    assert page.index('id="passage-2"') < page.index('id="passage-1"'), (
+        "what the paper does not say comes first"
+    )
     changed = made.content_of(task)
     task.ledger_path.write_text(task.ledger_path.read_text().replace("another kind", "other kind"))
     assert made.content_of(task) != changed

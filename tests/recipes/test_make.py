@@ -46,8 +46,8 @@ PATCH = """\
 @@ -1,3 +1,4 @@
  \"\"\"Steps of a filter.\"\"\"
 +SIDES = 2
- 
- 
+\x20
+\x20
 """
 
 
@@ -83,7 +83,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     begun = provenance(Task(place / "tasks" / ".make-1-small" / "1-small")).created
     killed_after("validate", place)
     done = succeed(*MAKE, "--results", "RESULTS.md", "--html", "page.html", cwd=place)
-    assert re.search(r"1-small +answers +8 of 8 +(\d+) of \1 mutants killed, 0 accepted, 0 open +2 of 2 +\d+ +sound", done.out), done.out
+    assert re.search(
+        r"1-small +answers +8 of 8 +(\d+) of \1 mutants killed, 0 accepted, 0 open +2 of 2 +\d+ +sound",
+        done.out,
+    ), done.out
     assert provenance(Task(place / "tasks" / "1-small")).created == begun
     assert [path.name for path in (place / "tasks").iterdir()] == ["1-small"]
     return place
@@ -104,7 +107,9 @@ def test_killed_twice_it_went_on_where_it_was_to_a_proven_task(place: Path) -> N
     found = recording(task.recording(info, one.index))
     assert found is not None and found.command == ("python", "driver.py")
     code = task.repository(info)
-    assert (code / "README.md").exists() and not (code / "notes").exists() and not (code / "solved.txt").exists()
+    assert (
+        (code / "README.md").exists() and not (code / "notes").exists() and not (code / "solved.txt").exists()
+    )
     record = made.load(made.path_of(task))
     assert [(answer.name, answer.outcome) for answer in record.answers] == [
         ("rewritten", "passed"),
@@ -238,7 +243,9 @@ def test_the_recipe_of_a_patched_task_makes_it_again_while_another_fails(own: Pa
     assert "targets[0]: " in done.out and "did you mean" in done.out and "1 sound, 1 not sound" in done.out
     assert files_of(Task(own / "made" / "1-small")) == files_of(task)
     (accepted,) = equivalents.load(Task(own / "made" / "1-small")).accepted
-    assert (accepted.reason, accepted.diff) == ("it is only for the test", mutant.diff), "a reviewer sees what was accepted"
+    assert (accepted.reason, accepted.diff) == ("it is only for the test", mutant.diff), (
+        "a reviewer sees what was accepted"
+    )
     assert not (own / "made" / "2-broken").exists()
 
 

@@ -57,7 +57,9 @@ def test_written_out_calls_are_proven_in_the_image(tmp_path: Path) -> None:
     try:
         said = succeed("make", "recipes", "--out", "tasks", *where, cwd=tmp_path).out
 
-        assert re.search(r"1-small +answers +15 of 15 +(\d+) of \1 mutants killed, .* 2 of 2 +\d+ +sound", said), said
+        assert re.search(
+            r"1-small +answers +15 of 15 +(\d+) of \1 mutants killed, .* 2 of 2 +\d+ +sound", said
+        ), said
         proof = load(task)
         assert proof is not None and (proof.kind, proof.sandbox.other_base_image) == ("docker", base)
         assert made.load(made.path_of(task)).sandboxes == (" ".join(where),)

@@ -11,8 +11,7 @@ import yaml
 
 from lmr_author.core import resources
 from lmr_author.core.errors import LmrError
-from lmr_author.release.recipes import made
-from lmr_author.release.recipes import STAGES
+from lmr_author.release.recipes import STAGES, made
 from lmr_author.release.recipes.recipe import find, read, require_distinct
 from tests.recipes.recipes import change, write_recipe
 
@@ -71,7 +70,7 @@ WRONG: dict[str, tuple[Callable[[Any], object], str, str]] = {
     "a patch of one's own code": (
         lambda data: data["repository"].update(patch="driver.py", patch_reason="it is a block"),
         "repository.patch: `files` is your own code",
-        "leave out the patch",
+        "remove the patch",
     ),
     "a patch without a reason": (
         lambda data: data["repository"].update(files="", commit="1" * 40, patch="driver.py"),
@@ -119,7 +118,10 @@ def _answer(folder: Path) -> None:
 CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "a paper's year": (lambda path: change(path, lambda data: data["paper"].update(year=2023)), "source"),
     "a file of the repository": (lambda path: (path / "repository" / "README.md").write_text("x"), "source"),
-    "what is taken out": (lambda path: change(path, lambda data: data["repository"].update(remove=["README.md"])), "source"),
+    "what is removed": (
+        lambda path: change(path, lambda data: data["repository"].update(remove=["README.md"])),
+        "source",
+    ),
     "the environment": (
         lambda path: change(path, lambda data: data.update(environment={"packages": ["numpy<2"]})),
         "environment",
@@ -144,7 +146,12 @@ CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 def test_another_patch_is_another_source(folder: Path) -> None:
-    patched = {"url": "https://example.org/x", "commit": "1" * 40, "patch": "a.patch", "patch_reason": "it is a block"}
+    patched = {
+        "url": "https://example.org/x",
+        "commit": "1" * 40,
+        "patch": "a.patch",
+        "patch_reason": "it is a block",
+    }
     change(folder, lambda data: data.update(repository=patched))
     (folder / "a.patch").write_text("one")
     before = made.wanted(read(folder))

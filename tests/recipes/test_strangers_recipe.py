@@ -151,7 +151,7 @@ def test_links_pipes_and_devices_are_refused(what: Callable[..., None], place: s
 def test_a_patch_is_no_link_out_of_the_recipe(folder: Path) -> None:
     (folder / "a.patch").symlink_to(folder.parent / "private" / "id_rsa.py")
     change(folder, lambda data: data.update(repository=PATCHED))
-    with pytest.raises(LmrError, match="repository.patch"):
+    with pytest.raises(LmrError, match=r"repository\.patch"):
         read(folder)
 
 

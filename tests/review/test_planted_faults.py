@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,14 @@ import pytest
 
 from lmr_author.cli.evidence import show_evidence
 from lmr_author.core import files
-from lmr_author.core.task import Task, equivalents
+from lmr_author.core.task import State, Task, equivalents, evaluation, recording
 from lmr_author.core.task.equivalents import EquivalentMutant
 from lmr_author.proof.validation.run import checked
 from lmr_author.release.reporting.report import report
-from lmr_author.release.review.checklist import QuestionEvidence
+from lmr_author.release.reporting.status import status_with
+from lmr_author.release.review.checklist import QuestionEvidence, automatic_items
 from lmr_author.release.review.evidence_of_questions import evidence_for, evidence_of, weaknesses
+from lmr_author.release.review.evidence_of_tests import outcome_doubts, shown_cases
 from lmr_author.release.review.under_test import read_task
 from tests.support import STARTERS, starter
 
@@ -29,7 +32,7 @@ RECORDING = "packing/unit_test/recordings/1/recording.json"
 
 @pytest.fixture
 def finished(tmp_path: Path) -> Task:
-    """A finished task, with no weak evidence."""
+    """A finished task, without weak evidence but for code of our own, proven on a base image of our own."""
     return starter("4-demo-packing", tmp_path)
 
 
@@ -39,6 +42,12 @@ def seen(task: Task, question: str, capsys: pytest.CaptureFixture[str]) -> tuple
     capsys.readouterr()
     show_evidence(evidence)
     return evidence, " ".join(capsys.readouterr().err.split())
+
+
+def finished_cases(task: Task) -> tuple[recording.Case, ...]:
+    loaded = recording.load(task.recording(task.load(), 1))
+    assert loaded
+    return loaded.cases
 
 
 def change_info(task: Task, key: str, change: Callable[[Any], Any]) -> None:
@@ -60,7 +69,10 @@ def change_file(task: Task, path: str, old: str, new: str) -> None:
 def test_a_sound_task_has_no_weak_evidence(finished: Task) -> None:
     evidence = evidence_of(finished, checked([finished]).findings)
     doubts = {name: one.doubts for name, one in evidence.items() if one.weak}
-    assert doubts == {"core": ("no published commit has this code",)}, "the starter tasks are our own code"
+    assert doubts == {
+        "core": ("no published commit has this code",),
+        "environment": ("not proven on the Dockerfile's base image; ran on lmr-author/base:bookworm-torch",),
+    }
 
 
 def test_a_wrong_section(finished: Task, capsys: pytest.CaptureFixture[str]) -> None:
@@ -70,7 +82,7 @@ def test_a_wrong_section(finished: Task, capsys: pytest.CaptureFixture[str]) -> 
     assert any("section 3 (Order) contains equation (5), algorithm 1" in doubt for doubt in evidence.doubts)
 
     change_info(finished, "instruction", lambda text: text.replace("section 4", "section 7"))
-    assert "the paper has no section 7" in seen(finished, "paper-section", capsys)[0].doubts
+    assert "section 7 was not found in the PDF's text" in seen(finished, "paper-section", capsys)[0].doubts
 
 
 def test_the_abstract_of_another_paper(finished: Task, capsys: pytest.CaptureFixture[str]) -> None:
@@ -84,7 +96,7 @@ def test_a_wrong_category(finished: Task, capsys: pytest.CaptureFixture[str]) ->
     change_info(finished, "category", lambda _: "Evaluation Metrics")
     _, screen = seen(finished, "category", capsys)
     assert "Evaluation Metrics: how good an output is" in screen
-    assert "its words rather suggest Prompt Engineering & Instruction Tuning: what a model is shown" in screen
+    assert "closer by its words: Prompt Engineering & Instruction Tuning, what a model is shown" in screen
     assert "the choice and the order of demonstrations" in screen
     page = report(finished.root, finished.root.parent / "page.html", lambda message: None).path
     doubt = "the function's words suggest Prompt Engineering & Instruction Tuning, not Evaluation Metrics"
@@ -178,18 +190,65 @@ def test_an_instruction_that_tells_each_step(finished: Task, capsys: pytest.Capt
 
 def test_outcomes_that_show_little(finished: Task, capsys: pytest.CaptureFixture[str]) -> None:
     folder = finished.root / "packing/unit_test/recordings/1"
-    for number, value in enumerate([[], [0, 0], {"loss": 0.0}, [0], [0, 0, 0]], 1):
+    assert not list(outcome_doubts({"case_1": "only zeros"}, finished_cases(finished))), "one of eight is few"
+    assert list(outcome_doubts(dict.fromkeys(("case_1", "case_2"), "only zeros"), finished_cases(finished)))
+    for number, value in enumerate([[], [0, 0], {"loss": 0.0}, [0], [0, 0, 0], False], 1):
         path = folder / f"case_{number}/expected.json"
         files.write_json(path, json.loads(path.read_text("utf-8")) | {"values": {"value": value}})
     evidence, screen = seen(finished, "tests", capsys)
     assert "5 of 8 cases expect nothing or only zeros" in evidence.doubts
-    assert "case_3 expects only zeros" in screen
+    assert "case_3 expects only zeros" in screen and "case_6 expects" not in screen
 
     recording = json.loads((finished.root / RECORDING).read_text("utf-8"))
     for case in recording["cases"]:
         case["files"] |= {"expected.json": "0" * 64}
     files.write_json(finished.root / RECORDING, recording)
     assert "all 8 cases expect the same" in seen(finished, "tests", capsys)[0].doubts
+
+
+def test_short_lists_of_the_inputs_are_shown_in_full(finished: Task) -> None:
+    folder = finished.root / "packing/unit_test/recordings/1"
+    for number, flags in enumerate([[True, False], [True, True], [[], True]], 1):
+        path = folder / f"case_{number}/inputs.json"
+        document = json.loads(path.read_text("utf-8"))
+        document["values"]["flags"] = flags
+        files.write_json(path, document)
+    cases = [
+        replace(
+            case, summary={"flags": "list of 2"}, adds="1 mutant fails only here; flags: list… and 3 more"
+        )
+        for case in finished_cases(finished)[:3]
+    ]
+    shown = shown_cases(folder, cases)
+    assert [case.summary["flags"] for case in shown] == ["[True, False]", "[True, True]", "list of 2"]
+    assert shown[0].adds == "1 mutant fails only here; flags: [True, False]"
+
+
+def test_an_instruction_is_shown_without_its_line_breaks(
+    finished: Task, capsys: pytest.CaptureFixture[str]
+) -> None:
+    long = "Return the places in the pool of the chosen demonstrations, in order,"
+    change_info(finished, "instruction", lambda _: f"{long}\nof the prompt.\n- one item\n- another")
+    lines = evidence_of(finished, [])["instruction"].pieces[0].lines
+    assert lines[:3] == (f"{long} of the prompt.", "- one item", "- another")
+    assert f"instruction: {long} of the prompt." in seen(finished, "instruction", capsys)[1]
+
+
+def test_a_proof_on_another_base_image(finished: Task, tmp_path: Path) -> None:
+    last, state = evaluation.load(finished), State.of(finished)
+    assert last
+    last = replace(last, content_digest=state.content, running_digest=state.running)
+    used = replace(last.sandbox, kind="docker", other_base_image="lab/base:1", torch="1.13.1+cu117")
+    evaluation.store(finished, replace(last, sandbox=used, started="2027-01-01T00:00:00+00:00"))
+    doubt = "not proven on the Dockerfile's base image; ran on lab/base:1"
+    proven = evidence_of(finished, [])["environment"]
+    assert doubt in proven.doubts and ("PyTorch", "1.13.1+cu117") in [
+        row[:2] for row in proven.pieces[0].table
+    ]
+    assert doubt in status_with(finished, ()).note
+    assert doubt in automatic_items(finished, [])[1].evidence
+    page = report(finished.root, tmp_path / "page.html", lambda message: None).path.read_text("utf-8")
+    assert html.unescape(page).count(doubt) >= 3, "the verdict, what to read first, and beside the question"
 
 
 def test_a_wrong_return_in_the_golden(finished: Task, capsys: pytest.CaptureFixture[str]) -> None:
@@ -242,7 +301,7 @@ def test_a_wrong_year(finished: Task, capsys: pytest.CaptureFixture[str]) -> Non
     evidence, screen = seen(finished, "environment", capsys)
     assert "PyTorch is 7 years newer than the paper" in evidence.doubts
     assert "the paper is of 2019 in info.json, of 2026 in authoring/provenance.json" in evidence.doubts
-    assert "PyTorch 2.10.0 2026-01-21 7 years newer" in screen
+    assert "PyTorch 2.13.0+cpu 2026-07-08 7 years newer" in screen
 
 
 def test_an_accepted_mutant_that_is_a_real_mistake(

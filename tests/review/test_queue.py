@@ -11,6 +11,8 @@ import pytest
 from lmr_author.cli.app import main
 from lmr_author.core import files
 from lmr_author.core.task import Task
+from lmr_author.release.export.export import export
+from lmr_author.release.export.options import ExportOptions
 from lmr_author.release.reporting import status
 from lmr_author.release.review.review_status import ACCEPTED, review_status
 from tests import example as example_task
@@ -53,6 +55,13 @@ def test_status_goes_on_to_accepted(task: Task) -> None:
     assert now() == ("evaluated", "not reviewed")
     said(task, "ada")
     assert now()[1] == "1 of 3 reviews done"
+    found = status.status_with(task, ())
+    assert (found.next_label, found.next) == (
+        "2 more reviewers",
+        f"lmr-author review {task.root} --reviewer NAME",
+    )
+    done = export([task], ExportOptions("agent", task.root.parent.parent / "out"))
+    assert done.unreviewed == {task.name: now()[1]}
     said(task, "bo", core="fail")
     said(task, "cy")
     assert now()[1] == "disputed: core"
@@ -94,7 +103,7 @@ def test_rejected_and_disputed_are_states_that_are_counted_and_shown(
     page = (tmp_path / "page.html").read_text()
     for state in verdicts:
         assert re.search(rf'<span class="badge[^"]*">{state}</span>', page)
-    assert "2 of 3 sign-offs" in page and "2 of 3 reviews" in page
+    assert "2 of 3 sign-offs" in page and "2 of 3 reviews done" in page
     run(capsys, "report", rejected, "--html", tmp_path / "task.html")
     assert "rejected, 0 of 3 sign-offs" in (tmp_path / "task.html").read_text()
 

@@ -25,7 +25,9 @@ def answers(record: VettingRecord) -> dict[str, tuple[str, str]]:
     return {name: (one.answer, one.justification) for name, one in record.questions.items() if one.answer}
 
 
-def test_at_a_terminal_every_answer_is_stored_at_once_and_can_be_changed(keys: PipeInput) -> None:
+def test_at_a_terminal_every_answer_is_stored_at_once_and_can_be_changed(
+    keys: PipeInput, capsys: pytest.CaptureFixture[str]
+) -> None:
     down = "\x1b[B"
     keys.send_text(("y" + ENTER) * 3)  # no justification
     # venue: no; a reason is asked until there is one
@@ -42,6 +44,8 @@ def test_at_a_terminal_every_answer_is_stored_at_once_and_can_be_changed(keys: P
     assert answers(ended)["methodological_focus"] == ("unsure", "half a survey")
     assert answers(ended)["venue"] == ("no", "a workshop")
     assert answers(ended)["license"] == ("yes", "MIT, as GitHub says")
+    shown = capsys.readouterr().err
+    assert "methodological focus\n" in shown and "methodological_focus" not in shown
 
 
 @pytest.mark.parametrize("evidence", [{}, SEEN])

@@ -287,9 +287,15 @@ class Evaluation(Record):
 
     @property
     def doubts(self) -> str:
-        """Packages that are not the lock's, in a few words; "" for none."""
-        packages = self.sandbox.off_lock
-        return f"not proven with the lock's packages: {listed(packages, 3)}" if packages else ""
+        """Differences between the sandbox and the Dockerfile or the lock, in a few words; "" for none."""
+        doubts = []
+        if self.sandbox.other_base_image:
+            doubts.append(
+                f"not proven on the Dockerfile's base image; ran on {self.sandbox.other_base_image}"
+            )
+        if self.sandbox.off_lock:
+            doubts.append(f"not proven with the lock's packages: {listed(self.sandbox.off_lock, 3)}")
+        return "; ".join(doubts)
 
     def outweighs(self, new: Evaluation) -> bool:
         """Return True if this one counts for a state of the task, although another was made later."""

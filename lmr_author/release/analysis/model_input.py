@@ -1,4 +1,4 @@
-"""What a model was given: the value of ``input`` in tasks, logs and tables (the paper's Table 3, and more)."""
+"""A model's input: the value of ``input`` in tasks, logs and tables (the paper's Table 3, and more)."""
 
 from __future__ import annotations
 

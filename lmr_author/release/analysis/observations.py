@@ -227,7 +227,7 @@ def _grade(value: object, where: str, *others: str) -> str:
 
 def _merge(old: Observation, new: Observation) -> Observation:
     """Combine two observations of one answer. Raises ValueError if they contradict."""
-    # A verdict that came later, as by `judge` on a log, stands in place of a failure to judge.
+    # A later verdict, as by `judge` on a log, replaces a failure to judge.
     known = [each for each in (old, new) if each.is_tested] or [each for each in (old, new) if each.outcome]
     changes: dict[str, Any] = {"error": known[0].error if known else ""}
     what = f"{old.task} #{old.index} by {old.model}"

@@ -20,7 +20,7 @@ SETTINGS = {
 }
 GRADES = (LI, LC, CC)
 SCALES = (0, 1)
-"""What the lowest grade may be counted as."""
+"""Numbers that the lowest grade may have."""
 
 _VERDICT = re.compile(
     r"(?:^|/)(?P<task>\d+-[^/]+)/(?:.*/)?unit_test(?:_(?P<index>\d+))?\.log:\s*(?P<verdict>PASS|FAIL)"

@@ -31,7 +31,7 @@ MEASURED = ("problems", "unit test %", "low %", "high %", "missing", "unjudged")
 
 @dataclass(frozen=True)
 class Bars:
-    """How a table is drawn as a figure.
+    """The layout of a table as a figure.
 
     Attributes:
         label: column with the names of the bars; the columns before it name the panels.

@@ -108,7 +108,7 @@ def _from_folders(path: Path, info: TaskInfo, implementation: int | None) -> Ite
             index = implementation if is_directly_there else by_name.get(file.parent.name)
             if index is None:
                 raise LmrError(
-                    f"{file}: it does not say which of {len(by_name)} functions it answers",
+                    f"{file}: unclear which of {len(by_name)} functions it answers",
                     f"put it into {folder}/1/ for the first, and so on, or add --implementation",
                 )
             code = foreign.read(file, MAX_ANSWER).decode("utf-8", "replace")
@@ -139,7 +139,7 @@ def _from_predictions(path: Path, task: Task, info: TaskInfo) -> Iterator[Challe
             yield _answer(path, answer.index, name, kind, answer.about, answer.code)
         elif not disagreements and not named:
             raise LmrError(
-                f"{answer.where}: it does not say what this answer is meant to be",
+                f"{answer.where}: the answer has no kind",
                 'add "kind": "misreading" or "rewrite", or grade the answers: `judge --by-hand`',
             )
 
@@ -151,7 +151,7 @@ def _who(answer: Prediction) -> tuple[str, ...]:
 def _disagreements(path: Path, task: Task) -> dict[Key, AnswerKind]:
     """Return the answers on which the unit test and the graders disagree.
 
-    People's grades take precedence over a model's. An answer that no test has judged is taken at its grade.
+    People's grades take precedence over a model's. For an answer that no test has judged, its grade alone decides.
     """
     outcomes, grades = dict[Key, str](), dict[Key, str]()
     for answer in observations.read([path]).items:

@@ -1,6 +1,6 @@
-"""Ask a model for misreadings and rewrites of a task's functions. Every reply is kept, and asked for once.
+"""Ask a model for misreadings and rewrites of a task's functions. Each reply is stored and requested only once.
 
-Models' mistakes are plausible ones, which operators do not make: Lei et al., SWE-Mutation, arXiv 2605.22175.
+Models make plausible mistakes that mutation operators cannot make: Lei et al., SWE-Mutation, arXiv 2605.22175.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from lmr_author.runtime.replay.staging import read_golden
 REPLIES = "challenge-replies"
 """Folder of ``authoring/`` with the replies."""
 NUMBER = {AnswerKind.MISREADING: 6, AnswerKind.REWRITE: 2}
-"""Versions of a function that are asked for."""
+"""Versions of a function to request."""
 INPUT_TOKENS = 60_000
 """Limit of a prompt: the last pages of a longer paper are cut."""
 OUTPUT_TOKENS = 16_000
@@ -174,12 +174,12 @@ def _ask(model: str, request: Request) -> Reply:
     except Exception as error:  # of a provider's client: each has its own
         raise LmrError(
             f"{model} gave no answer: {told(error)}",
-            "check the name, as in openai/gpt-4o, and the provider's key; what was answered is kept",
+            "check the model's name, as in openai/gpt-4o, and the provider's key; earlier replies are kept",
         ) from error
     if not any(versions(text)):
         start = shortened(" ".join(text.split()), 100)
         raise LmrError(
-            f"{model} wrote no version that can be read: {start}",
-            "run the same command again, which keeps what was answered, or take another model",
+            f"{model} wrote no readable version: {start}",
+            "run the same command again, which keeps earlier replies, or use another model",
         )
     return Reply(model, files.sha256_bytes(request.prompt.encode()), text)

@@ -29,7 +29,7 @@ from lmr_author.runtime.probe.calling import GRADIENTS
 from lmr_author.runtime.replay.replaying import Variant
 
 MOST_TRIED = 8
-"""Answers for which there has to be time to try them on generated calls."""
+"""Answers that the time limit leaves time to run on generated calls."""
 
 
 @dataclass(frozen=True)

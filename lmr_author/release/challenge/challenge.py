@@ -1,4 +1,4 @@
-"""``challenge``: run misreadings and rewrites on the cases and on all other recorded calls; keep how each ended."""
+"""``challenge``: run misreadings and rewrites on the cases and on all other recorded calls, and store each result."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from lmr_author.release.challenge.target import Trials
 from lmr_author.runtime.environment.where import HERE, Where
 
 ACCEPTED = {AnswerKind.MISREADING: Ending.EQUIVALENT, AnswerKind.REWRITE: Ending.NOT_A_REWRITE}
-"""Kind of an answer → its ending where a person says that it is none."""
+"""Kind of an answer → its ending if a person says that it is not one."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ def _folders(task: Task, options: ChallengeOptions, here: Path) -> list[Path]:
 
 @changes_task
 def accept(task: Task, name: str, reason: str, index: int | None = None) -> Challenger:
-    """Record that a misreading is equivalent to the golden, or that a rewrite is none.
+    """Record that a misreading is equivalent to the golden, or that a rewrite is not one.
 
     Raises UsageError: no such answer, a settled one, or no reason; LmrError: the task was never challenged.
     """
@@ -259,7 +259,7 @@ class Round:
         return find_driver(task, self.scorer.info, self.recording, _folders(task, options, here))
 
     def has_work(self, strengthens: bool) -> bool:
-        """Return whether answers wait, or new cases might distinguish some."""
+        """Return True if answers wait, or new cases might distinguish some."""
         return bool(self._waiting) or (
             strengthens and bool(self._ended(AnswerKind.MISREADING, Ending.TOLD_APART))
         )
@@ -281,14 +281,14 @@ class Round:
             self._keep(self._on_calls(trials, answer))
 
     def strengthen(self, trials: Trials) -> bool:
-        """Make calls that distinguish misreadings cases, and store the new results; return whether there are any."""
-        told_apart = self._ended(AnswerKind.MISREADING, Ending.TOLD_APART)
-        if not told_apart:
+        """Turn calls that distinguish misreadings into cases, and store the results; return True if any was added."""
+        distinguished = self._ended(AnswerKind.MISREADING, Ending.TOLD_APART)
+        if not distinguished:
             return False
         before = self._facts()
         trials.rewrites = tuple(self._ended(AnswerKind.REWRITE, Ending.PASSES))
-        done = strengthen(trials, told_apart, list(trials.rewrites))
-        # All others end on the new test as on the old one: its cases are among the new ones.
+        done = strengthen(trials, distinguished, list(trials.rewrites))
+        # Other answers keep their results, because the new test contains the old cases.
         for answer in self.log.record.of(self.index):
             difference = done.differences.get(answer.name)
             if difference is not None:
@@ -303,7 +303,7 @@ class Round:
         return [answer for answer in self.log.record.of(self.index, kind) if answer.ending is ending]
 
     def _on_cases(self, trials: Trials, answer: Challenger) -> Challenger:
-        """Return how an answer ends on the cases; a passing misreading runs on the other calls next."""
+        """Return an answer with its result on the cases; a passing misreading runs on the other calls next."""
         try:
             trial = trials.on_cases(answer)
         except Invalid as error:
@@ -326,7 +326,7 @@ class Round:
         self.log.keep(replace(answer, digest=_digest(self._test(), answer)))
 
     def _test(self) -> list[object]:
-        """Return all that determines an answer's result, besides the answer."""
+        """Return everything besides the answer that determines its result."""
         task, info, options = self.log.task, self.scorer.info, self.scorer.options
         return [
             __version__,
@@ -343,7 +343,7 @@ def _digest(test: Iterable[object], answer: Challenger) -> str:
 
 
 def _ended(answer: Challenger, ending: Ending) -> Challenger:
-    """Return an answer with another ending and without an earlier run's findings."""
+    """Return an answer with a new ending and without an earlier run's findings."""
     return replace(answer, ending=ending, reason="", difference=None, tells=(), missing=None)
 
 

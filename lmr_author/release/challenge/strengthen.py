@@ -1,7 +1,7 @@
-"""Make recorded calls cases that tell misreadings from the golden.
+"""Turn recorded calls that distinguish misreadings from the golden into cases.
 
-A call becomes a case only if the golden passes there in repeated runs, and every rewrite that passes goes on passing:
-without that, a test is fitted to its golden.
+A call becomes a case only if the golden passes it in repeated runs and every passing rewrite still passes. Otherwise
+the test would be fitted to its golden.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from lmr_author.release.challenge.calls import put_in_place, write_recording
 from lmr_author.release.challenge.target import Trials
 
 REPEATS = 3
-"""Runs of the golden that a call has to pass."""
+"""Runs of the golden that must pass a call."""
 MOST_LEFT_OUT = 20
-"""Calls that are named with the reason why they are no cases."""
+"""Calls that are listed with the reason why they cannot be cases."""
 
 
 @dataclass
@@ -47,9 +47,9 @@ class Choice:
         return tuple(name for name, calls in self.tells.items() if number in calls)
 
     def choose(self) -> list[RecordedCall]:
-        """Return the fewest calls that distinguish all misreadings that any call does, and fit into the task.
+        """Return the fewest calls that distinguish every misreading that any call can, within the task's size.
 
-        Greedy: the call that distinguishes most, the smallest of equals.
+        Greedy: the call that distinguishes most; of several, the smallest.
         """
         usable = [call for call in self.calls if call.number not in self.barred]
         waiting, chosen, room = set(self.tells), list[RecordedCall](), self.room
@@ -68,7 +68,7 @@ class Choice:
         return self._without_spare(chosen)
 
     def _without_spare(self, chosen: Sequence[RecordedCall]) -> list[RecordedCall]:
-        """Drop calls whose misreadings others distinguish, too, the largest first."""
+        """Drop calls whose misreadings other calls distinguish as well, the largest first."""
         needed = {call.number: call for call in chosen}
         for call in sorted(chosen, key=lambda call: -call.stored):
             others = needed.keys() - {call.number}
@@ -98,7 +98,7 @@ class StrengthenResult:
 def strengthen(
     trials: Trials, misreadings: Sequence[Challenger], rewrites: Sequence[Challenger]
 ) -> StrengthenResult:
-    """Make the fewest calls that distinguish the misreadings cases, and install the new recording and test.
+    """Turn the fewest calls that distinguish the misreadings into cases; install the new recording and test.
 
     Raises LmrError: the golden does not pass its old cases beside new ones. SandboxError: the sandbox failed.
     """
@@ -147,13 +147,13 @@ def _barred(
         if name not in new:
             raise LmrError(
                 f"the golden does not pass {name} beside new cases: {reason}",
-                "run `lmr-author evaluate`: does it pass by itself?",
+                "run `lmr-author evaluate` to see if it passes by itself",
             )
         choice.bar(LeftOutCall(new[name], "golden", "", reason))
     for rewrite in rewrites:
         trial = trials.run(judge, rewrite)
         for case in trial.failing:
-            # Where an old case fails only beside the new ones, all of these are suspect.
+            # If an old case fails only together with the new ones, any of these may be the cause.
             for number in [new[case.name]] if case.name in new else new.values():
                 choice.bar(LeftOutCall(number, "rewrite", rewrite.name, trial.differs(case)[0]))
     return len(choice.barred) > before

@@ -49,16 +49,16 @@ class Trial:
     replay: Replay
 
     def differs(self, case: Case) -> list[str]:
-        """Return how its outcome on a call differs from the golden's; [] if it does not."""
+        """Return the differences between its outcome on a call and the golden's."""
         expected, checkers = self.judge.expected[case.name], self.judge.checkers[case.name]
         try:
             return replaying.differences(expected, self.replay.of(_ID, case.name), checkers)
         except Exception as error:  # an outcome made to break the comparison fails like any other
-            return [f"what it returned cannot be read ({type(error).__name__})"]
+            return [f"its result cannot be read ({type(error).__name__})"]
 
     @cached_property
     def failing(self) -> list[Case]:
-        """Calls on which it differs from the golden; all of them if it did nothing at all."""
+        """Calls on which the answer differs from the golden; all of them if it has no outcome."""
         cases = self.judge.recording.cases
         outcomes = [case for case in cases if (_ID, case.name) in self.replay.outcomes]
         if not outcomes:
@@ -111,13 +111,13 @@ class Trials:
         return _retried(lambda: self.run(self.judge, answer))
 
     def on_calls(self, answer: Challenger) -> Trial:
-        """Return what an answer does on the other recorded calls, run once. Raises Invalid, SandboxError."""
+        """Run an answer on the other recorded calls, once. Raises Invalid, SandboxError."""
         if answer.name not in self._on_calls:
             self._on_calls[answer.name] = _retried(lambda: self.run(self.judge_of_calls, answer))
         return self._on_calls[answer.name]
 
     def run(self, judge: RecordingJudge, answer: Challenger) -> Trial:
-        """Run an answer on the cases of a recording; again if time ran out, as the machine may have been busy.
+        """Run an answer on the cases of a recording; after a timeout once more, as the machine may have been busy.
 
         Raises Invalid, SandboxError.
         """
@@ -140,7 +140,7 @@ class Trials:
         return fitted
 
     def missing(self, answer: Challenger) -> Missing:
-        """Return what a driver would have to do to distinguish a misreading that is equal on every call."""
+        """Return advice for a driver that distinguishes a misreading which agrees on every call."""
         calls, golden = self.calls, self.bench.golden_module
         target, _ = self.bench.pairs[0]
         summaries: list[Mapping[str, str]] = [case.summary for case in self.recording.cases]
@@ -153,7 +153,7 @@ class Trials:
 
 
 def _retried(work: Callable[[], Result]) -> Result:
-    """Do some work, again if the sandbox fails. Raises its last error."""
+    """Do some work; retry if the sandbox fails. Raises its last error."""
     result, _ = retried(work, Event())
     if isinstance(result, LmrError):
         raise result
@@ -173,7 +173,7 @@ def missing(
     summaries: Sequence[Mapping[str, str]],
     missed: Sequence[int],
 ) -> Missing:
-    """Return where a misreading differs from the golden, and which of it no recorded call shows.
+    """Return the lines in which a misreading differs from the golden, and those that no recorded call shows.
 
     Args:
         target: in the golden file.
@@ -214,7 +214,7 @@ def _difference(before: Sequence[Line], after: Sequence[Line]) -> tuple[list[int
         if kind == "equal":
             continue
         removed, added = before[start:end], after[first:last]
-        # What is only added stands behind a line of the golden.
+        # An addition is placed after a line of the golden.
         numbers += [line.number for line in removed or before[max(start - 1, 0) : start]]
         diff += [f"-{line.text}" for line in removed]
         diff += [f"+{line.text}" for line in added]

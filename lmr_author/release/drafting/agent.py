@@ -46,7 +46,7 @@ TOOL_BYTES = 48 * 1024
 SILENT = 3
 """Replies in a row that use no tool and end a draft."""
 SUGGESTED = 25
-"""Functions that the model is told of, the best first."""
+"""Functions that are listed for the model, the best first."""
 LONG_TOKENS = 120_000
 """Length of a conversation above which old answers of tools are shortened."""
 _RECENT, _SHORT = 8, 400
@@ -168,7 +168,7 @@ def _begin(desk: Desk, options: DraftOptions) -> list[ChatMessage]:
 
 
 def _runs_in(where: Where) -> dict[str, str]:
-    """Return what a model has to know of its sandbox: installed packages, available Pythons."""
+    """Return a description of the sandbox for the model: installed packages, available Pythons."""
     if where.kind == DOCKER:
         return {"kind": DOCKER}
     if where.python is None:

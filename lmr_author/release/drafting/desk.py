@@ -21,11 +21,11 @@ from lmr_author.release.recipes.stages import StandIns
 from lmr_author.runtime.environment.where import Where
 
 DESKS = ".drafts"
-"""Folder, beside the recipes, of drafts under way and of the models' logs."""
+"""Folder, next to the recipes, of unfinished drafts and the models' logs."""
 STATE, MESSAGES = "state.json", "messages.json"
 Ending = Literal["", "sound", "gave-up", "refused", "silent", "limit", "error"]
 GOES_ON = ("limit", "error")
-"""Endings after which the same command goes on, with a larger budget or when the provider answers again."""
+"""Endings after which the same command resumes, with a larger budget or once the provider answers again."""
 WRITABLE = re.compile(
     r"recipe\.yaml|ledger\.yaml|[A-Za-z0-9_-]+\.patch|[A-Za-z0-9_]+\.py|answers/[1-9]\d?/[A-Za-z0-9][\w.-]*\.py|data/[\w./-]+"
 )
@@ -67,7 +67,7 @@ class DraftOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class State(Record):
-    """How far a draft is.
+    """The progress of a draft.
 
     Attributes:
         model: who drafts.
@@ -78,9 +78,9 @@ class State(Record):
         commit: the recipe's ``repository.commit``.
         rounds: runs of ``make``.
         tokens: all that were sent and received.
-        seconds: of work, whoever worked.
-        cost: in dollars, as far as the provider tells.
-        ending: how it ended; "" while it goes on.
+        seconds: of work, by model and program.
+        cost: in dollars, as far as the provider reports it.
+        ending: how it ended; "" while it is unfinished.
         detail: the model's or the provider's words about that, or the limit that was reached.
     """
 

@@ -23,7 +23,7 @@ from lmr_author.release.recipes.side_by_side import in_a_process
 FEWEST = {"misreading": ("failed", 6), "rewrite": ("passed", 2)}
 """Kind of answer → its verdict, and how many there have to be for each target."""
 SHOWN = 12
-"""Survivors of a target, and kinds of tolerances, that a model is told of at once."""
+"""Survivors of a target, and kinds of tolerances, that are listed for a model at once."""
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,8 @@ def craft() -> str:
 def make_round(desk: Desk, options: MakeOptions, show: Progress) -> dict[str, Any]:
     """Make the recipe up to ``options.to``, and return the outcome as ``make --format json`` has it.
 
-    ``still_missing`` lists what a draft needs besides what ``make`` demands. The draft ends once nothing is missing and
-    the task is sound. Only a run of ``make`` is a round.
+    ``still_missing`` lists the requirements of a draft that ``make`` does not check. The draft ends once nothing is
+    missing and the task is sound. Only a run of ``make`` is a round.
     """
     try:
         folder = read(desk.recipe)

@@ -1,4 +1,4 @@
-"""What a model can do that drafts. It is told the docstrings."""
+"""Tools of a drafting model. Their docstrings are part of its prompt."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Tools:
         """Look at a page of the paper as a picture: formulas, figures and tables.
 
         Args:
-            number: of the page, from 1
+            number: page number, from 1
         """
         picture = paper.images(self.desk.pdf, [number]).get(number)
         if picture is None:
@@ -74,7 +74,7 @@ class Tools:
         """List files of the repository with their sizes.
 
         Args:
-            folder: only in and below this folder; all where it is left out
+            folder: folder to look in, with its subfolders; the whole repository if omitted
         """
         return _answered(file_names, self.desk.repository, folder)
 
@@ -82,8 +82,8 @@ class Tools:
         """Find lines of the repository's files.
 
         Args:
-            words: what a line has to contain, whatever its case
-            folder: only in and below this folder; all where it is left out
+            words: words that a line must contain, ignoring case
+            folder: folder to look in, with its subfolders; the whole repository if omitted
         """
         return _answered(search, self.desk.repository, words, folder)
 
@@ -91,9 +91,9 @@ class Tools:
         """Read lines of a file of the repository.
 
         Args:
-            path: of the file
+            path: path of the file
             first: the first line, from 1
-            lines: how many lines, at most 400
+            lines: number of lines, at most 400
         """
         return _answered(read_text, self.desk.repository, path, first, lines)
 
@@ -105,7 +105,7 @@ class Tools:
         """Read a file of the recipe.
 
         Args:
-            path: of the file
+            path: path of the file
         """
         return _answered(read_text, self.desk.recipe, path)
 
@@ -113,8 +113,8 @@ class Tools:
         """Write a file of the recipe, whole.
 
         Args:
-            path: of the file
-            text: all of the file's text
+            path: path of the file
+            text: the complete text of the file
         """
         return _answered(self.desk.write, path, text)
 
@@ -122,12 +122,12 @@ class Tools:
         """Remove a file of the recipe.
 
         Args:
-            path: of the file
+            path: path of the file
         """
         return _answered(self.desk.remove, path)
 
     async def make(self, to: str = STAGES[-1]) -> str:
-        """Make the task from the recipe, in a sandbox; the answer says what does not hold. Each use is a round.
+        """Make the task from the recipe, in a sandbox; the result lists every problem. Each use is a round.
 
         Args:
             to: the last stage: source, environment, mask, record, validate, evaluate, answers
@@ -159,7 +159,7 @@ class Tools:
 
 
 def _answered(function: Callable[..., str], *arguments: Any) -> str:
-    """Return what a function returns; tell the model what it refuses."""
+    """Return a tool's result, or its refusal as text for the model."""
     try:
         return function(*arguments)
     except LmrError as error:
@@ -179,7 +179,7 @@ def file_names(root: Path, folder: str) -> str:
     """List the files in and below a folder, with their sizes; count those of subfolders if there are many."""
     start = files.inside(root, folder) if folder.strip("./") else root
     if not start.is_dir():
-        raise LmrError(f"there is no folder {folder!r}", "leave it out for all of the repository")
+        raise LmrError(f"there is no folder {folder!r}", "omit it to list the whole repository")
     paths = list(files.walk(start))
     if len(paths) <= MOST_NAMES:
         return (
@@ -212,7 +212,7 @@ def read_text(root: Path, path: str, first: int = 1, lines: int = MOST_LINES) ->
 def search(root: Path, words: str, folder: str = "") -> str:
     """Return the lines of text files that contain some words, ignoring case: ``path:line: text``."""
     if not words.strip():
-        raise LmrError("nothing to look for", "give the words that a line has to contain")
+        raise LmrError("nothing to look for", "give the words that a line must contain")
     start = files.inside(root, folder) if folder.strip("./") else root
     hits = list[str]()
     for hit in _hits(root, start, words.casefold()):

@@ -73,7 +73,7 @@ def with_base_image(dockerfile: str, image: str) -> str:
 
 
 def agent_document(exportable: Exportable, base_image: str = "") -> dict[str, Any]:
-    """Return ``task.json``: the paper, the versions in the image, and what to implement where."""
+    """Return ``task.json``: the paper, the versions in the image, and the functions to implement."""
     info = exportable.info
     return {
         "instance_id": info.instance_id,

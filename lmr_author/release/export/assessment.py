@@ -45,7 +45,7 @@ class Item:
 
 @dataclass(frozen=True)
 class TaskEvidence:
-    """What the records of one task show; ``proof`` is None unless the evaluation is of the current state."""
+    """Facts from the records of one task; ``proof`` is None unless the evaluation is of the current state."""
 
     task: str
     proof: Evaluation | None
@@ -217,7 +217,7 @@ IN_EVERY: dict[str, tuple[str, Callable[[TaskEvidence], bool]]] = {
         lambda task: task.holds("masked-fails", "trivial-fails"),
     ),
 }
-"""Items that hold if something holds for every task: what, and how it is seen."""
+"""Items that hold if a property holds for every task: the property, and its test."""
 OF_THE_SET: dict[str, Callable[[Set], Score]] = {
     "O.d.1": _verified,
     "O.d.2": _measured,

@@ -69,7 +69,7 @@ def croissant(
 
 
 def _lineage(papers: Sequence[Row]) -> dict[str, Any]:
-    """Return where the tasks come from, with the licence of each part, and how they were made."""
+    """Return the origin of the tasks, with the licence of each part, and the steps that made them."""
     sources = []
     for row in papers:
         code = {"url": row["repo_url"], "version": row["repo_commit"], "license": row["license"]}
@@ -82,7 +82,7 @@ def _lineage(papers: Sequence[Row]) -> dict[str, Any]:
     tools = [f"lmr-author {__version__}", *models]
     accepted = sum(row["review"] == ACCEPTED for row in papers)
     return {
-        # What a model wrote; the code, the papers and the recorded calls are not synthetic.
+        # Only what a model wrote is synthetic: not the code, the papers and the recorded calls.
         "rai:hasSyntheticData": bool(models),
         "rai:machineAnnotationTools": tools,
         "rai:dataAnnotationAnalysis": [f"Reviewers accepted {accepted} of {counted(len(papers), 'task')}."],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from lmr_author.core import files
@@ -26,18 +26,23 @@ from lmr_author.release.export.options import (
     ExportOptions,
     Publication,
 )
-from lmr_author.release.reporting.status import status_with
-from lmr_author.release.review.review_status import DISPUTED, REJECTED, WAITING, proof_of
+from lmr_author.release.reporting.status import next_review, status_with
+from lmr_author.release.review.review_status import DISPUTED, REJECTED, WAITING, proof_of, review_status
 
 HARBOR, HUGGINGFACE = "harbor", "huggingface"
 
 
 @dataclass(frozen=True)
 class ExportResult:
-    """An export, or why there is none: problems by task, tasks without reviews. ``files`` counts those in ``out``."""
+    """An export, or why there is none. ``files`` counts those in ``out``.
+
+    Attributes:
+        unsound: task → its problems.
+        unreviewed: task → its missing reviews in words, as ``status`` has them.
+    """
 
     unsound: Mapping[str, tuple[str, ...]]
-    unreviewed: tuple[str, ...] = ()
+    unreviewed: Mapping[str, str] = field(default_factory=dict)
     files: int = 0
 
 
@@ -55,7 +60,11 @@ def export(tasks: Sequence[Task], options: ExportOptions) -> ExportResult:
         raise UsageError("--out and --with-private lie inside each other", "name two separate folders")
     exportables = examine(tasks, challenged=options.challenged)
     unsound = {each.task.name: each.problems for each in exportables if each.problems}
-    unreviewed = tuple(each.task.name for each in exportables if each.review == NOT_REVIEWED)
+    unreviewed = {
+        each.task.name: next_review(each.task, review_status(each.task))[1]
+        for each in exportables
+        if each.review == NOT_REVIEWED
+    }
     if not options.force and (unsound or (unreviewed and not options.unreviewed)):
         return ExportResult(unsound, unreviewed)
     try:
@@ -65,14 +74,14 @@ def export(tasks: Sequence[Task], options: ExportOptions) -> ExportResult:
             if options.private:
                 with files.staged_folder(options.private) as private:
                     write_private(exportables, private)
-    except shutil.Error as error:  # copytree goes on after an error and reports all of them at its end
+    except shutil.Error as error:  # copytree continues after an error and reports all of them at its end
         _, _, reason = error.args[0][0]
         raise LmrError(
             f"cannot copy a task: {reason}", "nothing was written; fix this and try again"
         ) from error
     except UnicodeEncodeError as error:
         raise LmrError(
-            f"a text of a task cannot be written: {error.object[error.start]!a} is half a character",
+            f"a text of the task cannot be written: {error.object[error.start]!a} contains a lone surrogate",
             "rewrite that text of info.json, or that file name",
         ) from error
     return ExportResult(unsound, unreviewed, count)
@@ -133,11 +142,9 @@ def _challenge_problem(status: ChallengeStatus, record: Challenge | None) -> str
     if record is None:
         return "never challenged with misreadings and rewrites"
     if status is ChallengeStatus.STALE:
-        return "changed since it was challenged, or has a function that never was"
+        return "changed since it was challenged, or has a function that was never challenged"
     names = [challenger.name for challenger in record.open]
-    return (
-        f"its challenge leaves something open: {listed(names, 5)}" if status is ChallengeStatus.OPEN else ""
-    )
+    return f"open answers in its challenge: {listed(names, 5)}" if status is ChallengeStatus.OPEN else ""
 
 
 def _require_own_options(options: ExportOptions) -> None:

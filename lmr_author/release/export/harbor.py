@@ -209,7 +209,7 @@ def _write_script(exportable: Exportable, implementation: Implementation, tests:
         )
     if not script.startswith(f"{UNIT_TEST}/"):
         raise LmrError(
-            f"{exportable.task.name}: {script} is outside of {UNIT_TEST}/, where an agent would see it",
+            f"{exportable.task.name}: {script} is outside of {UNIT_TEST}/, so an agent would see it",
             f"move it to {UNIT_TEST}/, and correct info.json",
         )
     unit_test = exportable.task.unit_test_folder(exportable.info)

@@ -31,12 +31,12 @@ from lmr_author.release.review.review_status import ACCEPTED
 TEMPLATES = "export/huggingface"
 TITLE = "Research code to implement from papers"
 MUTANTS = ("made", "killed", "indistinguishable", "accepted", "open")
-"""What became of the mutants: columns of the implementations."""
+"""Results of the mutants: columns of the implementations."""
 SHARED = ("paper_name", "paper_url", "repo_url", "repo_commit", "repo_patch", "repo_folder_name", "license",
           "paper_license")  # fmt: skip
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"))
 PRIVATE_RECORDS = ("*.json", "originals/**/*")
-"""Files of ``authoring/`` that an evaluation reads."""
+"""Files of ``authoring/`` that an evaluation needs."""
 
 _LICENSE_ID = re.compile(r"[a-z0-9][a-z0-9.+-]*")
 """The form of the hub's names of licences; it refuses a card with another text."""
@@ -185,7 +185,7 @@ def _front_matter(tables: dict[str, list[Row]], columns: Columns, licenses: list
 
 
 def _benchmark(publication: Publication, description: str) -> dict[str, Any]:
-    """Return what makes a data set of the hub a benchmark: results come from Harbor's export of the same tasks."""
+    """Return the fields that make a hub data set a benchmark; its results come from Harbor's export of the tasks."""
     return {
         "name": TITLE,
         "description": description,

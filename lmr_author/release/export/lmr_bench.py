@@ -68,7 +68,7 @@ _CARD = """\
 # Tasks for LMR-Bench's runners
 
 Each folder is a task; `train.jsonl` is their table: `load_dataset(THIS_FOLDER, split="train")`.
-The folders hold goldens and unit tests: publish neither, and keep them from the models that are evaluated.
+The folders hold goldens and unit tests: publish neither, and keep them from the models under evaluation.
 """
 
 

@@ -1,4 +1,4 @@
-"""What the writers of an export are given: tasks on their way out, and what the caller chose."""
+"""Input of the export writers: the tasks, and the caller's options."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Exportable:
 
 @dataclass(frozen=True)
 class Publication:
-    """Whose release this is, as Harbor's registry and the hub's readers cite it."""
+    """Version, publisher and authors of a release, as Harbor's registry and the hub's readers cite it."""
 
     release_version: str = "1.0.0"
     organization: str = "lmr-author"
@@ -58,7 +58,7 @@ class Publication:
 
     @property
     def canary(self) -> str:
-        """A line that reveals training on the set: the same in all releases of a data set."""
+        """A line that reveals training on the data set; the same in all its releases."""
         return f"harbor-canary GUID {uuid.uuid5(uuid.NAMESPACE_URL, self.full_name)}"
 
 

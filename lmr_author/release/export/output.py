@@ -1,4 +1,4 @@
-"""Helpers of all formats: filled templates, and archives that depend on nothing but the files in them."""
+"""Helpers of all formats: filled templates, and reproducible archives."""
 
 from __future__ import annotations
 

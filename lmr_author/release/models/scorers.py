@@ -34,11 +34,11 @@ from lmr_author.release.review.score import answer
 from lmr_author.runtime.environment.where import LOCAL, Where
 
 _TRIES = 2
-_AGAIN = "Your reply has no grade that can be read. End with one line: GRADE: CC, GRADE: LC or GRADE: LI."
+_AGAIN = "Your reply has no readable grade. End with one line: GRADE: CC, GRADE: LC or GRADE: LI."
 _LOG_LINES = 10
 
 _ready: dict[tuple[Path, CandidateOptions], TaskScorer] = {}
-"""Tasks whose sandboxes wait for further answers: to prepare one takes longer than to judge an answer."""
+"""Tasks whose sandboxes stay open for more answers: preparing one takes longer than judging an answer."""
 
 
 @scorer(metrics=[accuracy(), stderr()])
@@ -127,7 +127,7 @@ def judge(tasks: str, prompt: str = "function", temperature: float = 0.0) -> Sco
 def golden_share(tasks: str) -> Scorer:
     """Measure how much of the golden an answer repeats word for word: with ``input=signature``, what was memorised.
 
-    The share is that of the golden's statements, variable names included, weighted by what they tell.
+    The share is that of the golden's statements, variable names included, weighted by how distinctive they are.
 
     Args:
         tasks: folder of the tasks.

@@ -1,4 +1,4 @@
-"""Tasks of Inspect AI: one request, an agent, and answers that are there already."""
+"""Tasks of Inspect AI: one request, an agent, and existing answers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from lmr_author.runtime.replay.staging import tree_path
 
 TOOL_SECONDS = 180
 MESSAGES = 200
-"""Messages of an agent's conversation, if ``--message-limit`` does not say otherwise."""
+"""Messages of an agent's conversation, unless ``--message-limit`` is given."""
 
 MOST_ERRORS = 0.5
 """Share of samples that may end in an error: one never stops an eval, but a provider that is down does."""
@@ -77,7 +77,7 @@ def prompting(
 
     Args:
         tasks: a task, or a folder of tasks.
-        input: what the model is given beside the signature: repository (paper+goal+context), paper+goal, paper,
+        input: the model's input besides the signature: repository (paper+goal+context), paper+goal, paper,
             signature; or other parts: whole (all Python files), as in goal+context.
         tokens: budget of a prompt; the paper's last pages are cut to fit.
         options: of the unit test, as for ``lmr-author evaluate``: sandbox, python, base_image, gpus, jobs.
@@ -163,7 +163,7 @@ def agent(
 @task
 @_user_errors
 def answers(tasks: str, predictions: str, **options: Any) -> InspectTask:
-    """Score answers that are there already, with ``--model none``.
+    """Score existing answers, with ``--model none``.
 
     Args:
         tasks: a task, or a folder of tasks.
@@ -292,7 +292,7 @@ def _refuse_unknown(options: Iterable[str]) -> None:
 
 
 def _broken(about: dict[str, Any], error: Exception) -> Sample:
-    """Return a sample that stands for one that cannot be made: it is not sent, and scored as unjudged."""
+    """Return a placeholder for a sample that cannot be made: it is not sent, and scored as unjudged."""
     _log.warning("%s/%s: %s", about["task"], about["index"], error)
     name = f"{about['task']}/{about['index']}"
     failed = {**about, logs.BROKEN: str(error), "error": type(error).__name__}

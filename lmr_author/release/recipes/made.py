@@ -1,4 +1,4 @@
-"""``authoring/made.json``: what a task was made from, stage by stage, and what came of it."""
+"""``authoring/made.json``: the inputs and results of each stage of a task's making."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from lmr_author import __version__
 from lmr_author.core import files
 from lmr_author.core.repo.git import files_to_commit
 from lmr_author.core.task import Finding, Record, Task
-from lmr_author.core.task.provenance import DRAFTED
 from lmr_author.core.task.ledger import LEDGER
+from lmr_author.core.task.provenance import DRAFTED
 from lmr_author.core.task.record import Digest, Index, Seconds, Text
 from lmr_author.release.recipes import STAGES
 from lmr_author.release.recipes.recipe import Folder, files_beside, plain
 
 MADE = "made.json"
 ACCEPTED, EQUIVALENT = "accepted.json", "equivalent-mutants.json"
-"""Files beside the recipe with what a person accepted, as they lie in a task's ``authoring/``."""
+"""Files of a recipe with what a person accepted; the same names as in a task's ``authoring/``."""
 
 
 @dataclass(frozen=True)

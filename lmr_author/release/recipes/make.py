@@ -1,4 +1,4 @@
-"""``make``: recipes become proven tasks, stage by stage; what did not change is not made again."""
+"""``make``: recipes become proven tasks, stage by stage; unchanged stages are reused."""
 
 from __future__ import annotations
 
@@ -15,13 +15,11 @@ from lmr_author.core import files, locks
 from lmr_author.core.errors import LmrError, SandboxBuildError, SandboxError, UsageError
 from lmr_author.core.task import Evaluation, Progress, Task, evaluation
 from lmr_author.core.task.mutation import MutationScore
-from lmr_author.core.task.reviews import number_aside
-from lmr_author.core.task.reviews import VettingRecord
-from lmr_author.core.yaml_input import FieldError
+from lmr_author.core.task.reviews import VettingRecord, number_aside
 from lmr_author.core.texts import Step, choices_hint
+from lmr_author.core.yaml_input import FieldError
+from lmr_author.release.recipes import STAGES, stages
 from lmr_author.release.recipes import made as records
-from lmr_author.release.recipes import stages
-from lmr_author.release.recipes import STAGES
 from lmr_author.release.recipes.made import JudgedAnswer, Made
 from lmr_author.release.recipes.recipe import RECIPE, Folder, find, read, require_distinct
 from lmr_author.release.recipes.stages import Build, StandIns
@@ -29,11 +27,11 @@ from lmr_author.release.review.review_status import proof_of
 from lmr_author.runtime.environment.where import HERE, Where
 
 WORK = ".make-"
-"""Start of the name of the folder, beside the tasks, in which one is made."""
+"""Prefix of the folder, next to the tasks, in which a task is made."""
 NONE, NOTHING = StandIns(), Made()
 NOT_RUN: Mapping[str, float] = {}
 OF_PEOPLE = ("reviews", "adjudication.json", "scores", "difficulty.json")
-"""Records of people, and of models, in a task's ``authoring/``: they go over into the task that replaces it."""
+"""Records of people, and of models, in a task's ``authoring/``: the task that replaces it inherits them."""
 
 _RUN: Mapping[str, Callable[[Build, Made], Made]] = {
     "source": stages.source,
@@ -57,11 +55,11 @@ class MakeOptions:
 
 @dataclass(frozen=True)
 class Problem:
-    """What stopped a recipe.
+    """The reason why a recipe stopped.
 
     Attributes:
         file, field, value: what has to change in the recipe's folder, and to which value, if known.
-        of_machine: this machine lacks something or failed, and no change of the recipe helps.
+        of_machine: the cause is this machine; no change of the recipe helps.
     """
 
     message: str
@@ -90,12 +88,12 @@ class StageState(StrEnum):
 
 @dataclass(frozen=True)
 class Row:
-    """Outcome of one recipe; its task is at ``place``, finished or not.
+    """Outcome of one recipe; ``place`` is its task, finished or not.
 
     Attributes:
-        ran: seconds of the stages of this run, failed ones, too.
-        sound: it is made, every gate holds, there are no findings, and every answer got its verdict.
-        made_to: the stage after which it was to stop, once it got there.
+        ran: seconds of the stages of this run, failed ones included.
+        sound: the task is finished, every gate holds, there are no findings, and every answer got its verdict.
+        made_to: the stage after which it was to stop, if it got that far.
     """
 
     path: Path
@@ -164,7 +162,7 @@ def select(path: Path, names: Sequence[str]) -> tuple[list[Folder], list[Row]]:
 def make_one(folder: Folder, options: MakeOptions, say: Progress) -> Row:
     """Make the task of a recipe, from the first stage whose inputs changed; errors are in the row.
 
-    The task is made in a folder beside its destination and moves there once it is sound.
+    The task is made in a folder next to its destination and moves there once it is sound.
     """
     if folder.recipe.left_out:
         return _left_out(folder)
@@ -193,8 +191,8 @@ def _make(build: Build, options: MakeOptions, wanted: Mapping[str, str], ran: di
     ours = final.root.is_dir() and finished.content == records.content_of(final)
     if final.root.exists() and not ours and not options.force:
         raise LmrError(
-            f"{final.root} was not made from {build.folder.path / RECIPE}, or was changed since",
-            "--force replaces it; `lmr-author make --write TASK` writes its present recipe",
+            f"{final.root} was not made from {build.folder.path / RECIPE}, or has changed since",
+            "replace it with --force, or write its present recipe with `lmr-author make --write TASK`",
         )
     if ours and not _first_open(finished, wanted, build.where):
         files.remove(build.work)
@@ -215,9 +213,7 @@ def _make(build: Build, options: MakeOptions, wanted: Mapping[str, str], ran: di
     return row_of(build.folder, final.root, wanted, ran)
 
 
-def _run(
-    stage: str, build: Build, done: Made, wanted: Mapping[str, str], ran: dict[str, float]
-) -> Made:
+def _run(stage: str, build: Build, done: Made, wanted: Mapping[str, str], ran: dict[str, float]) -> Made:
     """Run a stage, and store that it is done; later stages are no longer."""
 
     def say(line: str) -> None:
@@ -239,7 +235,7 @@ def _run(
 
 
 def _resumed(build: Build, final: Task, wanted: Mapping[str, str]) -> Made:
-    """Return the state of the working folder; if nothing was begun, after copying the finished task."""
+    """Return the record of the working folder; without one, copy the finished task into it first."""
     begun, finished = records.load(build.work / records.MADE), records.load(records.path_of(final))
     if begun.stages and build.task.root.is_dir():
         return begun
@@ -259,8 +255,10 @@ def _first_open(made: Made, wanted: Mapping[str, str], where: Where) -> str:
 
 
 def _bring_people(final: Task, task: Task) -> None:
-    """Copy people's records of the present task to the new one; where both have one, the new one keeps its name."""
-    said = [path for name in OF_PEOPLE for path in (final.authoring / name, *(final.authoring / name).glob("*"))]
+    """Copy people's records from the present task to the new one; the new task's own record keeps its name."""
+    said = [
+        path for name in OF_PEOPLE for path in (final.authoring / name, *(final.authoring / name).glob("*"))
+    ]
     for old in said:
         new = task.authoring / old.relative_to(final.authoring)
         kept = {path.read_bytes() for path in new.parent.glob(f"{new.name}*") if path.is_file()}
@@ -269,7 +267,7 @@ def _bring_people(final: Task, task: Task) -> None:
 
 
 def _exchange(build: Build, final: Task, done: Made) -> None:
-    """Put the finished task in its place; if killed in between, the same command completes it."""
+    """Move the finished task to its destination; after a kill, the same command completes the move."""
     task, replaced = build.task, build.work / "replaced"
     for name in ("logs", "runs"):
         files.remove(task.authoring / name)
@@ -285,9 +283,7 @@ def _exchange(build: Build, final: Task, done: Made) -> None:
     files.remove(build.work)
 
 
-def row_of(
-    folder: Folder, path: Path, wanted: Mapping[str, str], ran: Mapping[str, float] = NOT_RUN
-) -> Row:
+def row_of(folder: Folder, path: Path, wanted: Mapping[str, str], ran: Mapping[str, float] = NOT_RUN) -> Row:
     """Return the outcome of a recipe's task in its place, or in the working folder.
 
     ``wanted``: the inputs of each stage, if known; ``ran``: seconds of the stages of this run.
@@ -327,7 +323,7 @@ def _states(row: Row, wanted: Mapping[str, str]) -> dict[str, StageState]:
 
 
 def check_one(folder: Folder, options: MakeOptions) -> Row:
-    """Return whether a task equals its recipe; the row's error names the stage if not. Builds nothing."""
+    """Compare a task with its recipe; the row's error names the first stage that differs. Builds nothing."""
     if folder.recipe.left_out:
         return _left_out(folder)
     task = Task(options.out / folder.task)
@@ -339,9 +335,9 @@ def check_one(folder: Folder, options: MakeOptions) -> Row:
     if not row.made.content:
         problem, hint = "it was not made by `lmr-author make`", "make it with --force"
     elif stale:
-        problem, hint = f"it no longer equals its recipe, from stage {stale}", "make it again"
+        problem, hint = f"it differs from its recipe, from stage {stale} on", "make it again"
     elif row.made.content != records.content_of(task):
-        problem, hint = "it was changed since it was made", "make it with --force, or change the recipe"
+        problem, hint = "it has changed since it was made", "make it with --force, or change the recipe"
     else:
         return row
     return replace(row, sound=False, error=Problem(problem, hint))

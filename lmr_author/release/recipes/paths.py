@@ -1,4 +1,4 @@
-"""The paths of a recipe: none leaves its folder, and all that lies there is a file."""
+"""Checks of a recipe's paths: none leaves its folder, which holds only regular files."""
 
 from __future__ import annotations
 
@@ -19,17 +19,21 @@ if TYPE_CHECKING:
 MOST_BYTES = 2 * 2**30
 """Size of all files of a recipe's folder together."""
 Problem = tuple[str, str, str]
-"""Field ("" for none), what is wrong with it, what to do."""
+"""Field ("" for none), problem, hint."""
 
 
 def outside(root: Path, recipe: Recipe) -> Iterator[Problem]:
     """Yield the paths that leave the folder of the recipe, or that of the repository."""
     paper, repository = recipe.paper, recipe.repository
     if "://" in paper.source and not re.match("https?://", paper.source, re.IGNORECASE):
-        yield "paper.source", f"{paper.source} is not a web address", "name a URL, or a PDF beside the recipe"
+        yield (
+            "paper.source",
+            f"{paper.source} is not a web address",
+            "name a URL, or a PDF in the recipe's folder",
+        )
     with suppress(LmrError):
         if Address.parse(repository.url).local:
-            hint = "name its public address; `make --clone URL=PATH` takes your clone in its place"
+            hint = "name its public address; `make --clone URL=PATH` uses your clone instead"
             yield "repository.url", f"{repository.url} is a folder of this machine", hint
     if repository.files and (root / repository.files).resolve() == root.resolve():
         yield "repository.files", "is the recipe's own folder", "put the code into a folder in it"
@@ -69,7 +73,7 @@ def _paths(recipe: Recipe) -> Iterator[tuple[str, str]]:
 
 
 def special(root: Path, recipe: Recipe) -> Iterator[Problem]:
-    """Yield what is not a regular file: a link, a pipe, a socket, a device. Hidden files are ignored."""
+    """Yield links, pipes, sockets and devices. Hidden files are ignored."""
     code = Path(recipe.repository.files, "x").parts[0]
 
     def skip(path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""``recipe.yaml``: all that a task is made from, as typed values; what is wrong in it, by file and field."""
+"""``recipe.yaml``: everything that a task is made from, as typed values; problems are reported by file and field."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class PaperPart:
     """The paper.
 
     Attributes:
-        source: a PDF beside recipe.yaml, a URL of one, or an arXiv id.
+        source: a PDF next to recipe.yaml, a URL of one, or an arXiv id.
         title: its title.
         authors: its authors, as text.
         year: year of publication.
-        url: its web address; by default the source, where that is one.
+        url: its web address; by default the source, if that is an address.
     """
 
     source: Text
@@ -62,22 +62,22 @@ class PaperPart:
 
 @dataclass(frozen=True, kw_only=True)
 class RepositoryPart:
-    """The repository: an address and a commit, or a folder beside recipe.yaml with code of one's own.
+    """The repository: an address and a commit, or a folder next to recipe.yaml with your own code.
 
     Attributes:
         url: its address, which info.json names.
         commit: the commit, in full; not with `files`.
         folder: its folder in the task; by default the last part of the address.
-        patch: a unified diff beside recipe.yaml that is applied to the commit; not with `files`.
+        patch: a unified diff next to recipe.yaml that is applied to the commit; not with `files`.
         patch_reason: why the code is patched, a sentence that reviewers read.
-        files: a folder beside recipe.yaml with code of one's own, without git; the task names no commit.
+        files: a folder next to recipe.yaml with your own code, without git; the task names no commit.
         author: author of the only commit of `files`.
         email: the author's address.
         date: time of that commit, with its time zone.
         message: message of that commit.
         skip_submodules: leave submodules out.
         skip_lfs: leave Git LFS pointers in place.
-        remove: files and folders that are taken out, as a notebook with the solution.
+        remove: files and folders to remove, such as a notebook with the solution.
     """
 
     url: Text
@@ -97,15 +97,15 @@ class RepositoryPart:
 
 @dataclass(frozen=True, kw_only=True)
 class EnvironmentPart:
-    """Needs of the environment beside what the repository says.
+    """Requirements of the environment that the repository does not declare.
 
     Attributes:
         python: Python version of the image.
         base_image: the image that the Dockerfile starts from.
-        packages: requirements to pin beside, or in place of, the repository's (`env lock --with`).
-        without: packages that are left out.
+        packages: requirements to pin in addition to, or instead of, the repository's (`env lock --with`).
+        without: packages to leave out.
         only_goal: pin only what the targets' files import (`env lock --only-goal`).
-        local: more packages of the local sandbox's environment, as torch==2.13.0.
+        local: more packages for the local sandbox's environment, such as torch==2.13.0.
     """
 
     python: str = ""
@@ -122,8 +122,8 @@ class Answer:
 
     Attributes:
         outcome: the right verdict.
-        kind: a right rewrite, a misreading of the paper, or anything else.
-        about: what is special about it, in a sentence.
+        kind: a correct rewrite, a misreading of the paper, or another answer.
+        about: a sentence that describes it.
     """
 
     outcome: Verdict
@@ -141,9 +141,9 @@ class TargetPart:
         instruction: the task in words.
         record: how its calls are recorded.
         retrieval: files that the model should also see.
-        also: look-alikes to empty along with it.
+        also: look-alikes to mask as well.
         docstring: for a function that has none.
-        comment: words below the TODO in the masked body.
+        comment: text below the TODO in the masked body.
         answers: name of each answer, and its right verdict; NUMBER is the target's, and the answer lies in
             answers/NUMBER/NAME.py.
     """
@@ -168,19 +168,19 @@ class TargetPart:
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe(Record):
-    """All that a task is made from. `lmr-author make` makes it.
+    """Everything that a task is made from; `lmr-author make` makes the task.
 
     Attributes:
         id: number of the task.
         name: name of the task.
         paper: the paper.
         repository: its code.
-        environment: what the environment needs beside what the repository says.
+        environment: requirements that the repository does not declare.
         targets: functions to mask.
         results: command that prints the rows of the paper's table, for a paper made from paper.html.
-        minutes: a person's minutes that the recipe took.
-        remarks: what went wrong on the way, for RESULTS.md.
-        left_out: why the task cannot be made; such a recipe stays in the table, and is not made.
+        minutes: minutes that a person spent on the recipe.
+        remarks: problems while it was written, for RESULTS.md.
+        left_out: why the task cannot be made; the recipe stays in the table, but is skipped.
     """
 
     id: Index
@@ -266,23 +266,30 @@ def _problems(folder: Folder) -> Iterator[Problem]:
     paper, repository = folder.recipe.paper, folder.recipe.repository
     if paper.is_file:
         if not (folder.path / paper.source).is_file():
-            yield "paper.source", f"there is no {paper.source} beside the recipe", "add it, or name a URL"
+            yield (
+                "paper.source",
+                f"there is no {paper.source} in the recipe's folder",
+                "add it, or name a URL",
+            )
         if not paper.url:
             yield "paper.url", "the paper's address is missing", "add it: info.json has to name it"
     if bool(repository.commit) == bool(repository.files):
-        hint = "give the commit in full (40 digits), or a folder of files that lies beside the recipe"
+        hint = "give the full commit (40 digits), or a folder of code in the recipe's folder"
         yield "repository", "needs one of `commit` and `files`", hint
     if repository.patch:
         if repository.files:
-            yield "repository.patch", "`files` is your own code", "change it there, and leave out the patch"
-        if foreign.read_inside(str(folder.path.resolve()), folder.path / repository.patch, MOST_PATCH_BYTES) is None:
-            problem = f"there is no file {repository.patch} beside the recipe"
+            yield "repository.patch", "`files` is your own code", "change it there, and remove the patch"
+        if (
+            foreign.read_inside(str(folder.path.resolve()), folder.path / repository.patch, MOST_PATCH_BYTES)
+            is None
+        ):
+            problem = f"there is no file {repository.patch} in the recipe's folder"
             yield "repository.patch", problem, "add a unified diff of at most 1 MB, as from `git diff`"
     if len(repository.patch_reason.split()) < SENTENCE and repository.patch:
         yield "repository.patch_reason", "is missing", "explain in a sentence why the code is patched"
     if repository.files:
         if not (folder.path / repository.files).is_dir():
-            problem = f"there is no folder {repository.files} beside the recipe"
+            problem = f"there is no folder {repository.files} in the recipe's folder"
             yield "repository.files", problem, "check its name"
         for name in ("author", "email", "date", "message"):
             if not getattr(repository, name):
@@ -304,7 +311,11 @@ def _target_problems(folder: Folder, index: int, target: TargetPart) -> Iterator
         yield "category", error.message, error.hint
     record = target.record
     if bool(record.examples) == bool(record.from_tests or record.command):
-        yield "record", "needs one of `command`, `from_tests` and `examples`", "describe how to call the target"
+        yield (
+            "record",
+            "needs one of `command`, `from_tests` and `examples`",
+            "describe how to call the target",
+        )
     try:
         _ = record.words
     except ValueError as error:
@@ -318,7 +329,7 @@ def _target_problems(folder: Folder, index: int, target: TargetPart) -> Iterator
 
 
 def files_beside(folder: Folder) -> list[Path]:
-    """Return the files that recording may use: scripts beside the recipe, ``data/``, and files in commands."""
+    """Return the files that recording may use: the recipe's scripts, ``data/``, and files in commands."""
     paths = {*folder.path.glob("*.py"), *files.walk(folder.path / "data")}
     for target in folder.recipe.targets:
         for word in target.record.words:

@@ -1,4 +1,4 @@
-"""The outcome of recipes: for people as a table and ``RESULTS.md``, for programs as facts (``make --format json``)."""
+"""Outcomes of recipes: a table and ``RESULTS.md`` for people, facts for programs (``make --format json``)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from lmr_author.core.texts import counted
 from lmr_author.release.recipes import STAGES
 from lmr_author.release.recipes.made import JudgedAnswer
 from lmr_author.release.recipes.make import WORK, Row, StageState
-from lmr_author.release.recipes.recipe import RECIPE, Folder
+from lmr_author.release.recipes.recipe import Folder
 
 MADE_TO = "made to "
 HEADER = ("task", "stage", "gates", "mutants", "answers right", "seconds", "")
@@ -37,7 +37,7 @@ def state(row: Row) -> str:
 
 
 def problem(row: Row) -> str:
-    """Return why a recipe is left out or stopped, or what does not hold; "" for nothing."""
+    """Return why a recipe was skipped or stopped, or its first wrong result; "" for none."""
     if row.left_out:
         return row.left_out
     if row.error is not None:
@@ -56,7 +56,7 @@ def problem(row: Row) -> str:
 
 
 def hint(row: Row) -> str:
-    """Return what to do about the problem, or where to look; "" for nothing."""
+    """Return the command or edit that helps with the problem, or a file to look at; "" for none."""
     if row.error is not None:
         return row.error.hint
     unfinished = row.place is not None and row.place.parent.name.startswith(WORK)
@@ -76,11 +76,14 @@ def cells(row: Row) -> tuple[str, ...]:
 def write_markdown(path: Path, rows: Sequence[Row]) -> None:
     """Write ``RESULTS.md``: the table of the screen with each recipe's commit, then remarks and problems."""
     right, answers = sum(row.right[0] for row in rows), sum(row.right[1] for row in rows)
+    summary = (
+        f"Written by `lmr-author make`: {counted(len(rows), 'recipe')}, {sum(row.sound for row in rows)} sound; "
+        f"{right} of {answers} answers got the expected verdict. Seconds are computing time, minutes a person's work."
+    )
     lines = [
         "# Results",
         "",
-        f"Written by `lmr-author make`: {counted(len(rows), 'recipe')}, {sum(row.sound for row in rows)} sound; "
-        f"{right} of {answers} answers got the expected verdict. Seconds are the machine's, minutes a person's.",
+        summary,
         "",
         f"| {' | '.join(HEADER[:-1])} | state | commit | minutes |",
         f"|{'---|' * (len(HEADER) + 2)}",
@@ -196,9 +199,7 @@ def _targets(row: Row) -> Iterator[dict[str, Any]]:
     for implementation in info.implementations:
         index = implementation.index
         gates = row.evaluation.gates if row.evaluation else ()
-        detail = [
-            gate.detail for gate in gates if gate.gate == MUTANTS_DIE and gate.implementation == index
-        ]
+        detail = [gate.detail for gate in gates if gate.gate == MUTANTS_DIE and gate.implementation == index]
         survivors = [msgspec.to_builtins(one) for each in detail for one in each.survivors]
         notes = [{"text": note.text, "field": note.field} for note in row.made.notes if note.index == index]
         yield {

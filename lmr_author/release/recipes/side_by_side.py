@@ -1,4 +1,4 @@
-"""Make recipes side by side: each in a process of its own, or on a cluster; one that dies takes no other with it."""
+"""Make recipes in parallel: each in its own process, or on a cluster; a crash affects one recipe only."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from lmr_author.release.recipes.recipe import Folder
 from lmr_author.runtime import cluster
 
 _GRACE_SECONDS = 1.0
-"""Time for a process to end by the Ctrl-C that it got itself."""
+"""Time for a process to end after its own Ctrl-C."""
 _lines: SimpleQueue[str | None]
-"""In a worker: where its lines of progress go."""
+"""In a worker: the queue of its progress lines."""
 
 
 def make_all(folders: Sequence[Folder], options: MakeOptions, jobs: int, say: Progress) -> Iterator[Row]:
@@ -42,7 +42,7 @@ def make_all(folders: Sequence[Folder], options: MakeOptions, jobs: int, say: Pr
 
 
 def interrupt_workers() -> None:
-    """Interrupt the other processes: Ctrl-C reaches them by itself, a kill of this process does not."""
+    """Interrupt the other processes: Ctrl-C reaches them anyway, a kill of this process does not."""
     for process in multiprocessing.active_children():
         process.join(_GRACE_SECONDS)
         if process.pid and process.is_alive():
@@ -50,7 +50,7 @@ def interrupt_workers() -> None:
 
 
 def in_a_process(folder: Folder, options: MakeOptions, say: Progress) -> Row:
-    """Make the task of a recipe in a process of its own, whose death is a row as well.
+    """Make the task of a recipe in its own process; a crash of the process becomes a row.
 
     Args:
         say: is called from another thread.
@@ -63,7 +63,7 @@ def in_a_process(folder: Folder, options: MakeOptions, say: Progress) -> Row:
         with ProcessPoolExecutor(1, context, _begin_worker, (lines,)) as pool:
             return pool.submit(_make_in_worker, folder, options).result()
     except BrokenProcessPool:
-        problem = "its process died before it was made, perhaps for lack of memory"
+        problem = "its process died before the task was finished, perhaps for lack of memory"
         hint = "run the same command again, with fewer --jobs"
         return Row(folder.path, folder.task, folder, error=Problem(problem, hint))
     finally:

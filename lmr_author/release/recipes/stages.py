@@ -14,16 +14,14 @@ from lmr_author.authoring import masking
 from lmr_author.authoring.masking.body import MaskNotes
 from lmr_author.authoring.new_task import new_task
 from lmr_author.authoring.recording.explored import KnownVersions
-from lmr_author.authoring.recording.record import notes
-from lmr_author.authoring.recording.record import record
+from lmr_author.authoring.recording.record import notes, record
 from lmr_author.core import files, foreign
 from lmr_author.core.errors import Hint, LmrError
 from lmr_author.core.repo.git import Commit, commit_folder
 from lmr_author.core.task import Progress, Severity, Target, Task, ledger, provenance
-from lmr_author.core.task.provenance import DRAFTED
 from lmr_author.core.task.equivalents import EquivalentMutants
 from lmr_author.core.task.ledger import LEDGER
-from lmr_author.core.task.provenance import RemovedFile
+from lmr_author.core.task.provenance import DRAFTED, RemovedFile
 from lmr_author.core.task.recording import FIXTURES
 from lmr_author.core.texts import Step
 from lmr_author.proof.checks.ledger import require_true
@@ -48,7 +46,7 @@ from lmr_author.runtime.environment.where import HERE, LOCAL, Where, python_of
 from lmr_author.runtime.replay.replaying import Variant
 
 LOCK_SECONDS = 1800.0
-"""Time limit of the resolver: nobody waits at a terminal while many recipes are made."""
+"""Time limit of the resolver; it is generous, because nobody waits at a terminal."""
 
 
 @dataclass(frozen=True)
@@ -191,11 +189,14 @@ def record_calls(build: Build, made: Made) -> Made:
 
 
 def _known(build: Build, index: int) -> KnownVersions:
-    """Return the recipe's valid answers to a target, each in its place."""
+    """Return the recipe's valid answers to a target, each fitted into the goal file."""
     task, part = build.task, build.folder.recipe.targets[index - 1]
     info = task.load()
     known: dict[str, dict[str, Variant]] = {"passed": {}, "failed": {}}
-    with build.where.sandbox(task, info) as sandbox, Bench(task, info, info.implementation(index), sandbox, 0.0) as bench:
+    with (
+        build.where.sandbox(task, info) as sandbox,
+        Bench(task, info, info.implementation(index), sandbox, 0.0) as bench,
+    ):
         scorer = Scorer(bench, CandidateOptions(build.work))
         for name, answer in part.expected.items():
             prediction = Prediction(task.name, index, name, name, code=build.folder.answer_text(index, name))
@@ -274,7 +275,7 @@ def _name_own_code(task: Task) -> None:
 
 
 def _take_out(build: Build) -> None:
-    """Remove what the recipe takes out of the repository, and record it in the provenance."""
+    """Remove the recipe's ``repository.remove`` from the code, and record it in the provenance."""
     names = build.folder.recipe.repository.remove
     code, origin = build.task.repository(build.task.load()), provenance.load(build.task)
     for name in names:
@@ -282,13 +283,13 @@ def _take_out(build: Build) -> None:
         if path == code or not path.exists():
             raise LmrError(f"there is no {name!r} in the repository", "name a file or folder relative to it")
         files.remove(path)
-    taken = tuple(RemovedFile(name, "the recipe takes it out", by_recipe=True) for name in names)
+    taken = tuple(RemovedFile(name, "removed by the recipe", by_recipe=True) for name in names)
     repository = replace(origin.repository, removed=(*origin.repository.removed, *taken))
     replace(origin, repository=repository).write(build.task.provenance_path)
 
 
 def _make_local(build: Build) -> None:
-    """Make the environment of the local sandbox, if the recipe has one and nobody chose another."""
+    """Make the local sandbox's environment, if the recipe describes one and no other was chosen."""
     part, where = build.folder.recipe.environment, build.where
     if part is None or where.kind != LOCAL or python_of(build.task, where).path is not None:
         return

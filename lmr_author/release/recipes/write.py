@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lmr_author.authoring.masking.body import MaskNotes, notes_in
-from lmr_author.authoring.recording.driver import folder_with, folders_beside
-from lmr_author.authoring.recording.driver import RecordOptions
+from lmr_author.authoring.recording.driver import RecordOptions, folder_with, folders_beside
 from lmr_author.core import code, files, foreign, quoting
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Implementation, Task, TaskInfo, equivalents, ledger, provenance
@@ -41,7 +40,7 @@ class WrittenRecipe:
 
 
 def write(task: Task, out: Path, here: Path) -> WrittenRecipe:
-    """Write the recipe of a task: recipe.yaml, and beside it driver, helpers, and what was accepted.
+    """Write the recipe of a task: recipe.yaml, driver, helpers, and the files of what was accepted.
 
     ``out`` appears complete or not at all; a driver may be in or around the task, or in ``here``.
 
@@ -58,14 +57,10 @@ def write(task: Task, out: Path, here: Path) -> WrittenRecipe:
             "change that recipe, or make the task from a published commit",
         )
     if not info.repo_commit:
-        raise LmrError(
-            f"{task.name}'s info.json has no repo_commit", "add the commit that it was made from"
-        )
+        raise LmrError(f"{task.name}'s info.json has no repo_commit", "add the commit that it was made from")
     remarks: list[str] = []
     with files.staged_folder(out) as folder:
-        targets = [
-            _target(task, info, implementation, remarks) for implementation in info.implementations
-        ]
+        targets = [_target(task, info, implementation, remarks) for implementation in info.implementations]
         recipe = Recipe(
             id=info.instance_id,
             name=info.folder_name.partition("-")[2],
@@ -122,7 +117,7 @@ def _target(task: Task, info: TaskInfo, implementation: Implementation, remarks:
     recording = load(task.recording(info, implementation.index))
     if recording is None:
         remarks.append(
-            f"{implementation.target} has no recording of lmr-author's: describe in its `record` how to call it"
+            f"{implementation.target} has no recording by lmr-author: describe in `record` how to call it"
         )
     return TargetPart(
         target=str(implementation.target),
@@ -172,6 +167,8 @@ def _copy_driver(
     else:
         origin = folder_with(script, (*folders_beside(task), here))
     if origin is None:
-        remarks.append(f"{script}, which called the target, is not in or beside the task: add it to the recipe")
+        remarks.append(
+            f"{script}, which called the target, is neither in the task nor next to it: add it to the recipe"
+        )
         return
     files.write_bytes(files.inside(folder, script), foreign.read(origin / script, MOST_BYTES))

@@ -110,7 +110,7 @@ def highlight(code: CodeBlock) -> Markup:
         attributes = Markup(' id="{}-{}"').format(code.anchor, number) if code.anchor else Markup("")
         if passages:
             attributes += Markup(' data-passage="{}"').format(" ".join(map(str, passages)))
-        # Words beside the colour: colour alone says nothing.
+        # Words as well as a colour, for readers who cannot see the colour.
         remarks = Markup(' <span class="mark">← {}</span>').format(mark) if mark else Markup("")
         for passage in passages:
             if passage not in code.passages.get(number - 1, ()):
@@ -153,7 +153,7 @@ def _heat(mutants: Mapping[int, tuple[int, int]], number: int) -> Markup:
 
 
 def diff_lines(text: str) -> Markup:
-    """Return a diff as lines. The leading sign stays: colour alone says nothing."""
+    """Return a diff as lines; the leading sign stays, for readers who cannot see the colour."""
     kinds = {"+": "added", "-": "removed", "@": "hunk"}
     return Markup("").join(
         Markup('<span class="line {}">{}\n</span>').format(kinds.get(line[:1], "same"), line)

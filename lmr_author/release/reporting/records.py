@@ -27,10 +27,11 @@ History = tuple[tuple[str, str], ...]
 def environment(task: Task, evaluation: Evaluation | None) -> tuple[tuple[str, str], ...]:
     facts: list[tuple[str, str]] = []
     if evaluation:
-        facts += [(name, value) for name, value in evaluation.sandbox.to_json().items() if name != "packages"]
+        used = evaluation.sandbox.to_json()
+        facts += [(name.replace("_", " "), value) for name, value in used.items() if name != "packages"]
     base = provenance.load(task).environment.base_image
     if base.reference:
-        facts.append(("base image", f"{base.reference} ({base.reason})"))
+        facts.append(("the Dockerfile's base image", f"{base.reference} ({base.reason})"))
     if evaluation:
         facts.append(("evaluated", f"{evaluation.started}, {evaluation.seconds:.0f} s"))
     return tuple(facts)

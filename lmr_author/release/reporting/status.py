@@ -40,7 +40,9 @@ STEPS = ("created", "masked", "recorded", VALID, "evaluated", ACCEPTED)
 """The steps of a task's life, in order."""
 BROKEN = "broken"
 STATES = (BROKEN, *STEPS[:-1], DISPUTED, REJECTED, ACCEPTED)
-"""Every state that a task can be in: its last step, or what its reviewers made of it."""
+"""Every state of a task: its last step, or its reviewers' verdict."""
+
+BY_ANOTHER = " --reviewer NAME"
 
 
 @dataclass(frozen=True)
@@ -95,16 +97,23 @@ class Status:
 
     @property
     def draft(self) -> str:
-        """What people made of a model's draft: ``drafted`` (nothing yet), ``confirmed`` or ``rejected``; else ""."""
+        """The reviewers' verdict on a model's draft: ``drafted`` (none yet), ``confirmed`` or ``rejected``; else ""."""
         decided = {ACCEPTED: "confirmed", REJECTED: "rejected"}
         return decided.get(self.review, "drafted") if self.drafted_by else ""
 
     @property
     def people(self) -> str:
-        """The reviews in numbers: "1 of 3 reviews" while some are missing, then "2 of 3 sign-offs"."""
+        """The reviews in numbers: "1 of 3 reviews done" while some are missing, then "2 of 3 sign-offs"."""
         if self.review == WAITING:
-            return f"{len(self.reviewed_by)} of {self.reviews_needed} reviews" if self.reviewed_by else ""
+            done = f"{len(self.reviewed_by)} of {self.reviews_needed} reviews done"
+            return done if self.reviewed_by else ""
         return f"{len(self.signed_off_by)} of {len(self.reviewed_by)} sign-offs"
+
+    @property
+    def next_label(self) -> str:
+        """The label of ``next``: ``2 more reviewers`` where another person has to run it."""
+        others = self.reviews_needed - len(self.reviewed_by)
+        return counted(others, "more reviewer") if self.next.endswith(BY_ANOTHER) else "next"
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -214,11 +223,12 @@ def next_review(task: Task, reviews: ReviewStatus) -> tuple[str, str]:
     done = len(reviews.reviewers)
     fell = any(review.signed_off for review in load_reviews(task))
     note = "the sign-off no longer holds: the task changed" if fell else "not reviewed"
+    command = _typed("review", task.root)
     if done:
-        note = f"{done} of {done + reviews.missing} reviews done"
+        note, command = f"{done} of {done + reviews.missing} reviews done", command + BY_ANOTHER
     if reviews.damaged:
         note += f"; damaged reviews, not counted: {', '.join(reviews.damaged)}"
-    return _typed("review", task.root), note
+    return command, note
 
 
 def _typed(*words: object) -> str:

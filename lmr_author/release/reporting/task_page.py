@@ -36,6 +36,7 @@ from lmr_author.release.reporting.values import Values
 from lmr_author.release.review.checklist import HUMAN, automatic_items
 from lmr_author.release.review.evidence_of_questions import evidence_for, weaknesses
 from lmr_author.release.review.evidence_of_task import ledger_entries
+from lmr_author.release.review.evidence_of_tests import shown_cases
 from lmr_author.release.review.review_status import ACCEPTED, DISPUTED, REJECTED, WAITING
 from lmr_author.release.review.under_test import ReviewedTask, TargetUnderTest, line_marks, read_task
 
@@ -136,7 +137,7 @@ def _implementation(reviewed: ReviewedTask, target: TargetUnderTest) -> Implemen
     cases: list[CaseView] = []
     if recording:
         folder = reviewed.task.recording(reviewed.contents.info, implementation.index)
-        cases = [_case(folder, case) for case in recording.cases]
+        cases = [_case(folder, case) for case in shown_cases(folder, recording.cases)]
     views = []
     for each in pair.targets:
         golden = _code(pair.golden, each.golden, implementation.golden_file, marks)

@@ -127,7 +127,7 @@ def automatic_items(
         evidence = "evaluated before the task changed"
     elif evaluation.needs_approval:
         answer = "unsure"
-        evidence = f"{evaluation.open_gates}: more than a tenth is accepted, the item {TESTS!r} decides"
+        evidence = f"{evaluation.open_gates}: more than a tenth is accepted, so the item {TESTS!r} decides"
     elif not evaluation.passed:
         evidence = evaluation.open_gates
     else:

@@ -17,7 +17,7 @@ from lmr_author.core.texts import counted, listed
 from lmr_author.release.review import evidence_of_task as facts
 from lmr_author.release.review.checklist import CATEGORY_MEANINGS, Evidence, QuestionEvidence
 from lmr_author.release.review.evidence_of_tests import evidence_of_tests
-from lmr_author.release.review.instruction import gives_away, spelled_out
+from lmr_author.release.review.instruction import gives_away, paragraphs, spelled_out
 from lmr_author.release.review.under_test import ReviewedTask, TargetUnderTest, read_task
 
 FINDINGS = {
@@ -66,7 +66,7 @@ def _of_implementations(question: str, reviewed: ReviewedTask) -> Iterator[Quest
 
 def _instruction(reviewed: ReviewedTask, target: TargetUnderTest) -> QuestionEvidence:
     instruction = target.implementation.instruction
-    lines = [instruction or "none"]
+    lines = paragraphs(instruction) or ["none"]
     # An ordinary word may be a variable, too: one in backticks, or of several words, is meant as a name.
     names = {quoted or joined for quoted, joined in re.findall(r"`(\w+)`|\b(?=\w*_)(\w+)", instruction)}
     if local := names & facts.local_names(target.files):
@@ -108,26 +108,30 @@ def _context(reviewed: ReviewedTask, target: TargetUnderTest) -> tuple[list[str]
 
 
 def _returns(target: TargetUnderTest) -> Evidence:
-    sentences = re.split(r"(?<=[.;:!?])\s+", target.implementation.instruction)
+    sentences = re.split(r"(?<=[.;:!?])\s+|\n", "\n".join(paragraphs(target.implementation.instruction)))
     said = [sentence for sentence in sentences if re.search(r"\b(?:return|yield)", sentence, re.I)]
-    lines = [f"instruction: {sentence}" for sentence in said or ["it does not name the result"]]
+    lines = [f"instruction: {sentence}" for sentence in said or ["no sentence about the result"]]
     returning = [f"line {line.number}: {line.text.strip()}" for line in target.lines if line.returns]
-    return Evidence("Result", (*lines, *(returning or ["golden: it returns nothing"])))
+    return Evidence("Result", (*lines, *(returning or ["golden: returns nothing"])))
 
 
 def _paper_section(reviewed: ReviewedTask, target: TargetUnderTest) -> QuestionEvidence:
     cited = target.cited
     pieces = [Evidence(f"Paper, {section.named}", prose=section.text) for section in cited.sections]
-    doubts = [f"the paper has no section {number}" for number in cited.absent if cited.readable]
+    doubts = [
+        f"section {number} was not found in the PDF's text" for number in cited.absent if cited.readable
+    ]
     for home in dict.fromkeys(home for _, home in cited.elsewhere):
         labels = ", ".join(label for label, section in cited.elsewhere if section == home)
         doubts.append(f"{home.named} contains {labels}, but the instruction does not name it")
     if not reviewed.pages:
         doubts.append("the paper's text cannot be read")
     elif not cited.readable:
-        doubts.append("the paper's text has no numbered sections")
+        doubts.append("no numbered sections were found in the PDF's text")
     elif not cited.sections:
-        doubts.append("no section found" if cited.absent else "the instruction names no section")
+        doubts.append(
+            "no section of the instruction was found" if cited.absent else "the instruction names no section"
+        )
     closest = best_section(sections(reviewed.pages), target.words) if target.words else None
     if closest and closest not in cited.sections:
         doubts.append(
@@ -174,8 +178,8 @@ def _category(_: ReviewedTask, target: TargetUnderTest) -> QuestionEvidence:
         doubts.append(f"the function's words suggest {other}, not {name}")
     likely = likely_category(words) if words else ""
     if likely and likely != name:
-        lines.append(f"its words rather suggest {likely}: {CATEGORY_MEANINGS[likely]}")
-    task = re.split(r"(?<=[.;])\s", target.implementation.instruction)[0]
+        lines.append(f"closer by its words: {likely}, {CATEGORY_MEANINGS[likely]}")
+    task = re.split(r"(?<=[.;])\s|\n", "\n".join(paragraphs(target.implementation.instruction)))[0]
     pieces = Evidence("Category", tuple(lines)), Evidence("The function", (task,))
     return QuestionEvidence(pieces, tuple(doubts))
 
@@ -216,7 +220,7 @@ _OF_TASK: dict[str, Callable[[ReviewedTask], QuestionEvidence]] = {
     "core": _paper_and_code,
     "tests": _evaluated,
     "no-leak": lambda reviewed: QuestionEvidence((facts.nearest(reviewed.contents),)),
-    "environment": lambda reviewed: facts.environment(reviewed.task, reviewed.contents),
+    "environment": lambda reviewed: facts.environment(reviewed.task, reviewed.contents, reviewed.proof),
     "licence": lambda reviewed: facts.licence(reviewed.task, reviewed.contents),
 }
 
@@ -242,8 +246,6 @@ def weaknesses(reviewed: ReviewedTask, evidence: Mapping[str, QuestionEvidence])
     for target in reviewed.targets:
         name = f"{target.implementation.qualname}: " if len(reviewed.targets) > 1 else ""
         weak += (replace(remark, text=f"{name}{remark.text}") for remark in _remarks(reviewed, target))
-    if reviewed.proof and reviewed.proof.doubts:
-        weak.append(Weakness(reviewed.proof.doubts, "environment", "environment"))
     return tuple(weak)
 
 
@@ -256,7 +258,9 @@ def _remarks(reviewed: ReviewedTask, target: TargetUnderTest) -> Iterator[Weakne
         yield Weakness(text, gate, "tests")
     if score.indistinguishable:
         same = counted(score.indistinguishable, "mutant")
-        yield Weakness(f"{same} of {score.made} equal the golden on every generated call", gate, "tests")
+        yield Weakness(
+            f"{same} of {score.made} indistinguishable from the golden on every generated call", gate, "tests"
+        )
     numeric = [part for part in target.compared if part.tolerance]
     if numeric and not any(part.is_weak for part in target.compared):
         widest = max(numeric, key=lambda part: part.tolerance or (0.0, 0.0))

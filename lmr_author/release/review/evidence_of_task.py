@@ -14,7 +14,7 @@ from lmr_author.authoring.vetting.questions import abstract, licence_stop
 from lmr_author.core.code import FunctionNode, bindings, children, each
 from lmr_author.core.code.tree import last_name
 from lmr_author.core.repo.tree import recognise_licence
-from lmr_author.core.task import UNIT_TEST, Implementation, Task, provenance
+from lmr_author.core.task import UNIT_TEST, Evaluation, Implementation, Task, provenance
 from lmr_author.core.task.ledger import LedgerEntry
 from lmr_author.core.task.provenance import Provenance, drafted_by
 from lmr_author.core.texts import counted, listed
@@ -28,14 +28,14 @@ from lmr_author.release.review.under_test import TargetUnderTest
 from lmr_author.runtime.environment.base_images import released
 
 YEARS_NEWER = 2
-"""Years after the paper from which a version is worth a word."""
+"""Years after the paper from which a version is reported."""
 _PIN = re.compile(r"^([\w.\[\]-]+==\S+)", re.M)
 _BASE_IMAGE = re.compile(r"^(?:FROM|ARG\s+BASE_IMAGE).*$", re.M)
 _TORCH_TAG = re.compile(r"\bpytorch/pytorch:(\d+\.\d+\.\d+)")
 _MOST_FILES = 2000
 _MOST_ALIKE = 3
 _ALIKE = 0.05
-"""Share of a golden's statements from which a function is worth a look."""
+"""Share of a golden's statements from which a function is reported as similar."""
 
 
 def abstract_of(title: str, pages: Mapping[int, str]) -> Evidence:
@@ -81,7 +81,7 @@ def nearest(contents: TaskContents) -> Evidence:
                 shares.append((share, f"{path}:{function.line} {function.qualname}"))
     closest = nlargest(_MOST_ALIKE, shares, key=itemgetter(0))
     lines = [f"{share:.0%} of a golden: {name}" for share, name in closest if share >= _ALIKE]
-    return Evidence.of("Functions that are most like a golden", lines, "none is like one")
+    return Evidence.of("Functions most similar to a golden", lines, "none is similar")
 
 
 def names_used(files: Pair) -> set[str]:
@@ -131,7 +131,7 @@ def changed_code(task: Task, contents: TaskContents) -> QuestionEvidence:
     """Return how the code differs from the published commit."""
     origin = provenance.load(task).repository
     if origin.own_code:
-        line = "it is stored beside the task's recipe: nothing shows that the paper's authors published it"
+        line = "the code is stored with the recipe; nothing shows that the paper's authors published it"
         return QuestionEvidence(
             (Evidence("Origin of the code", (line,)),), ("no published commit has this code",)
         )
@@ -162,24 +162,31 @@ def _beside(day: date | None, year: int) -> str:
     return f"{counted(abs(after), 'year')} {'newer' if after > 0 else 'older'}" if after else "the same year"
 
 
-def environment(task: Task, contents: TaskContents) -> QuestionEvidence:
-    """Return the environment's versions with their dates, compared with the paper's year."""
+def environment(task: Task, contents: TaskContents, proof: Evaluation | None) -> QuestionEvidence:
+    """Return the versions that ``proof`` ran with, else the Dockerfile's, with their dates beside the paper's year."""
     origin, year = provenance.load(task), contents.info.year or 0
     dockerfile, lock = contents.text(task.dockerfile) or "", contents.text(task.lock) or ""
-    parts = _versions(origin, dockerfile, lock)
-    rows = [("", "version", "date", "beside the paper"), ("paper", "", str(year or "unknown"), "")]
+    used = proof.sandbox if proof else None
+    parts = _versions(origin, dockerfile, lock, used.torch if used else "")
+    rows = [("", "version", "date", "compared with the paper"), ("paper", "", str(year or "unknown"), "")]
     rows += [(name, version, str(day or "unknown"), _beside(day, year)) for name, version, day in parts]
     declared = []
     for need in origin.environment.requirements:
         guessed = ", guessed" if need.guessed else ""
         declared.append(f"{need.requirement} ({need.origin}{guessed})")
-    packages = (
+    packages = [
         f"declared: {', '.join(declared) or 'nothing'}",
         f"locked: {listed(_PIN.findall(lock), 30) or 'nothing'}",
         f"Dockerfile: {'; '.join(_BASE_IMAGE.findall(dockerfile)[:3]) or 'no base image'}",
-    )
-    pieces = Evidence("Versions", table=tuple(rows)), Evidence("Packages", packages)
-    return QuestionEvidence(pieces, tuple(_doubts(parts, year, origin.paper.year)))
+    ]
+    doubts = list(_doubts(parts, year, origin.paper.year))
+    if proof and used:
+        ran = {"Python": used.python, "PyTorch": used.torch, "NumPy": used.numpy}
+        versions = ", ".join(f"{name} {version}" for name, version in ran.items() if version)
+        packages.append(f"evaluated in {proof.place}: {versions or 'versions unknown'}")
+        doubts += filter(None, [proof.doubts])
+    pieces = Evidence("Versions", table=tuple(rows)), Evidence("Packages", tuple(packages))
+    return QuestionEvidence(pieces, tuple(doubts))
 
 
 def _doubts(parts: Sequence[DatedVersion], year: int, recorded: int | None) -> Iterator[str]:
@@ -194,15 +201,15 @@ def _doubts(parts: Sequence[DatedVersion], year: int, recorded: int | None) -> I
         yield "no version has a date"
 
 
-def _versions(origin: Provenance, dockerfile: str, lock: str) -> tuple[DatedVersion, ...]:
+def _versions(origin: Provenance, dockerfile: str, lock: str, ran: str) -> tuple[DatedVersion, ...]:
     commit = _day(origin.repository.commit_date)
     image = _TORCH_TAG.search(dockerfile)
-    torch = image[1] if image else origin.environment.base_image.torch
+    torch = ran or (image[1] if image else origin.environment.base_image.torch)
     pins = counted(len(_PIN.findall(lock)), "package")
     return (
         ("the repository's commit", origin.repository.commit[:12] or "none", commit),
         ("the lock", pins, commit if origin.environment.lock.pinned else None),
-        ("PyTorch", torch or "unknown", released(torch)),
+        ("PyTorch", torch or "unknown", released(torch.partition("+")[0])),
     )
 
 

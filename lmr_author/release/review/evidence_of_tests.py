@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy
 
 from lmr_author.authoring.recording.checkers import checker_of, how, in_numbers
+from lmr_author.authoring.recording.selection import in_words
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task.challenge import Acceptance
@@ -17,17 +19,23 @@ from lmr_author.core.task.equivalents import EquivalentMutant
 from lmr_author.core.task.evaluation import GateDetail, GateStatus
 from lmr_author.core.task.mutation import Judgement, MutationScore
 from lmr_author.core.task.recording import Case, Recording
-from lmr_author.core.texts import counted, listed
+from lmr_author.core.texts import counted, listed, shortened
 from lmr_author.proof.contents import TaskContents
 from lmr_author.proof.targets import unit_test_path
 from lmr_author.release.review.checklist import CodeLine, Evidence, QuestionEvidence
 from lmr_author.release.review.under_test import TargetUnderTest
 from lmr_author.runtime.probe.arrays import dtype_of, numbers
 from lmr_author.runtime.probe.checking import load
-from lmr_author.runtime.probe.document import BadDocument, Document, walk
+from lmr_author.runtime.probe.document import BadDocument, Document, tagged, walk
 
 _ARRAY = re.compile(r"(.*?)(\[[\d, ]*\])(, requires grad)?")
 """An array as the recorder describes it: ``tensor float32[4, 8], requires grad``."""
+_SHORT_LIST = re.compile(r"(list|tuple) of [1-6]")
+_CONTRIBUTION = re.compile(r"(?:(?:\d+ mutants? fails? only here|takes a path of its own)(?:; |$))*")
+"""The beginning of what a case adds; the inputs that differ follow."""
+_MOST_DIFFERENCES, _LONGEST_INPUT = 8, 100
+ONLY_ZEROS, MOST_ZEROS = "only zeros", 0.2
+"""An outcome that shows little, and the share of the cases with it from which the test is weak."""
 _CONTAINERS = ("list", "tuple", "dict", "set", "frozenset", "object", "ref")
 
 
@@ -36,14 +44,20 @@ def evidence_of_tests(contents: TaskContents, target: TargetUnderTest) -> Questi
     if recording is None:
         pieces = [_own_test(contents, target), *_mutants(target), *_challenged(target)]
         return QuestionEvidence(tuple(pieces), tuple(doubts))
-    pieces = [*_cases(recording), _open_lines(target), *_mutants(target), *_challenged(target)]
+    folder = contents.task.recording(contents.info, target.implementation.index)
+    pieces = [
+        *_cases(recording, shown_cases(folder, recording.cases)),
+        _open_lines(target),
+        *_mutants(target),
+        *_challenged(target),
+    ]
     if table := tolerances(target):
         pieces.insert(1, Evidence("How results are compared (everything else: exactly)", table=table))
-    empty = empty_outcomes(contents.task.recording(contents.info, target.implementation.index), recording)
+    empty = empty_outcomes(folder, recording)
     doubts += outcome_doubts(empty, recording.cases)
     if empty:
         lines = tuple(f"{name} expects {what}" for name, what in empty.items())
-        pieces.append(Evidence("Outcomes that show little", lines))
+        pieces.append(Evidence("Cases that show little", lines))
     return QuestionEvidence(tuple(pieces), tuple(doubts))
 
 
@@ -60,7 +74,7 @@ def _doubts(target: TargetUnderTest) -> Iterator[str]:
             yield f"{part.in_words} ({part.reason or 'no reason given'})"
     score = target.mutants.score if target.mutants else MutationScore()
     if score.judgement is Judgement.ACCEPTED:
-        yield f"{score.text}: more than a tenth is accepted, and a pass approves all of them"
+        yield f"{score.text}: more than a tenth is accepted; a pass approves all of them"
     elif target.accepted:
         yield f"{counted(len(target.accepted), 'mutant')} accepted as equivalent"
     for gate in target.gates:
@@ -77,8 +91,42 @@ def _own_test(contents: TaskContents, target: TargetUnderTest) -> Evidence:
     return Evidence(title, code=tuple(CodeLine(number, text) for number, text in enumerate(lines, 1)))
 
 
-def _cases(recording: Recording) -> Iterator[Evidence]:
-    cases = recording.cases
+def shown_cases(folder: Path, cases: Sequence[Case]) -> tuple[Case, ...]:
+    """Return the cases as people should read them: short lists in full, and every input that differs from others."""
+    whole = [{**case.summary, **_short_lists(folder, case)} for case in cases]
+    counts = Counter(each for summary in whole for each in summary.items())
+    shown = []
+    for case, summary in zip(cases, whole, strict=True):
+        differs = [
+            shortened(in_words(*each), _LONGEST_INPUT)
+            for each in summary.items()
+            if counts[each] < max(2, len(cases))
+        ]
+        contribution = _CONTRIBUTION.match(case.adds)
+        brings = contribution[0].removesuffix("; ") if contribution else ""
+        adds = "; ".join(filter(None, (brings, listed(differs, _MOST_DIFFERENCES)))) if case.adds else ""
+        shown.append(replace(case, summary=summary, adds=adds))
+    return tuple(shown)
+
+
+def _short_lists(folder: Path, case: Case) -> dict[str, str]:
+    """Return the lists of a case's inputs that hold a few plain values, by path."""
+    wanted = {path for path, text in case.summary.items() if _SHORT_LIST.fullmatch(text)}
+    lists: dict[str, str] = {}
+    try:
+        tree = load(str(files.inside(folder, case.name)), "inputs").tree if wanted else {}
+    except (BadDocument, LmrError):
+        return lists
+    for path, node in walk(tree):
+        value = tagged(node)
+        if path not in wanted or not isinstance(value, dict) or value["$"] not in ("list", "tuple"):
+            continue
+        if all(isinstance(item, (bool, int, float, str)) for item in value["v"]):
+            lists[path] = repr(value["v"] if value["$"] == "list" else tuple(value["v"]))
+    return lists
+
+
+def _cases(recording: Recording, cases: Sequence[Case]) -> Iterator[Evidence]:
     table = (("", *(case.name for case in cases)), *differences(cases))
     numbers = f"{counted(len(cases), 'case')} of {counted(recording.calls, 'call')}"
     yield Evidence("Cases by what differs", (f"{numbers}: {' '.join(recording.command)}",), table=table)
@@ -140,7 +188,7 @@ def _challenged(target: TargetUnderTest) -> Iterator[Evidence]:
         said = (f"{challenger.kind.value} {challenger.name} {challenger.in_words}", challenger.about, differs)
         lines.append("; ".join(filter(None, (*said, challenger.reason))))
     if lines:
-        yield Evidence("Misreadings have to fail, rewrites to pass", tuple(lines))
+        yield Evidence("Misreadings must fail, rewrites must pass", tuple(lines))
     for challenger in target.challengers:
         accepted, missing = challenger.accepted, challenger.missing
         if accepted and challenger.settled:
@@ -192,10 +240,12 @@ def _empty_outcome(folder: Path, case: Case) -> str:
         return ""
     if not values:
         return "nothing"
+    if len(values) == 1 and isinstance(values[0], bool):  # a predicate says False often enough
+        return ""
     if any(value != values[0] for value in values):
         return ""
     if values[0] == 0:
-        return "only zeros"
+        return ONLY_ZEROS
     return f"only {values[0]:.6g}" if len(values) > 1 and isinstance(values[0], int | float) else ""
 
 
@@ -220,7 +270,8 @@ def _values(document: Document, case: Case) -> Iterator[object]:
 
 
 def outcome_doubts(empty: Mapping[str, str], cases: Sequence[Case]) -> Iterator[str]:
-    if 2 * len(empty) > len(cases):
+    zeros = sum(what == ONLY_ZEROS for what in empty.values())
+    if zeros >= MOST_ZEROS * len(cases) > 0 or 2 * len(empty) > len(cases):
         what = " or ".join(dict.fromkeys(empty.values()))
         yield f"{len(empty)} of {len(cases)} cases expect {what}"
     expected = {

@@ -1,4 +1,4 @@
-"""What an instruction names of the paper (sections, equations, algorithms), and whether it gives the solution away."""
+"""Parts of the paper that an instruction names, and instructions that give the solution away."""
 
 from __future__ import annotations
 
@@ -47,6 +47,11 @@ _OPERATIONS: dict[type[ast.AST], str] = {
 }
 
 
+LONG_LINE = 60
+"""Characters of a line from which the next one continues it."""
+_RUNNING_TEXT = re.compile(r"(?![-*#>] |\d+[.)] )\S")
+
+
 @dataclass(frozen=True)
 class Citation:
     """The parts of the paper that an instruction names, sections with their subsections.
@@ -68,6 +73,19 @@ def paper_pages(task: Task, info: TaskInfo) -> Mapping[int, str]:
         return PaperText.from_json(files.read_object_or_empty(task.paper_json(info))).pages
     except LmrError:
         return {}
+
+
+def paragraphs(text: str) -> list[str]:
+    """Return a text's paragraphs without the line breaks of an editor: those after long lines, before running text."""
+    lines: list[str] = []
+    is_long = False
+    for line in text.strip().splitlines():
+        if is_long and _RUNNING_TEXT.match(line):
+            lines[-1] += f" {line.strip()}"
+        elif line.strip():
+            lines.append(line.rstrip())
+        is_long = len(line) >= LONG_LINE
+    return lines
 
 
 def cite(instruction: str, pages: Mapping[int, str]) -> Citation:

@@ -10,7 +10,7 @@ import shutil
 
 from lmr_probe.checking import from_bytes, load, read_frames
 from lmr_probe.compare import compare
-from lmr_probe.definitions import TargetNotFound, def_line, find
+from lmr_probe.instrument import TargetNotFound, def_line, find
 
 PLACE = "/lmr"
 STDERR = None
@@ -42,7 +42,7 @@ def lay_out(tests, plan, user):
 
 
 def point_at(place, data, plan):
-    """Tell the replayer which of several definitions of one name is meant: lines have moved in the agent's file."""
+    """Select one of several definitions with the same name: lines have moved in the agent's file."""
     if not plan["nth"]:
         return
     path = os.path.join(place, "job", "request.json")

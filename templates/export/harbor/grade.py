@@ -1,6 +1,6 @@
 """Grade the agent's goal file: run it as another user, compare as root, write the reward.
 
-``judge.py`` beside this file says what is run: recorded calls (``cases.py``), or a test script (``script.py``).
+``judge.py`` next to this file selects recorded calls (``cases.py``) or a test script (``script.py``).
 
 Standard library only, Python 3.7: it runs in the image of the task. The golden goes first. Where it fails, the
 environment is broken and no reward is written, because a reward of 0 would blame the agent.
@@ -191,7 +191,7 @@ def remove_everything():
 
 
 def remove(path):
-    """Remove a file or folder, if it is there."""
+    """Remove a file or folder, if it exists."""
     if os.path.isdir(path) and not os.path.islink(path):
         shutil.rmtree(path, ignore_errors=True)
     elif os.path.lexists(path):

@@ -1,6 +1,6 @@
 """A test that was written by hand, run as LMR-Bench runs it. It judges the code in whose process it runs.
 
-So it holds against mistakes, not against code that cheats. What the golden's run says defines a pass.
+So it detects mistakes, but not code that cheats. The golden's run defines a pass.
 """
 
 import os
@@ -17,7 +17,7 @@ _FAILED = re.compile(r"(?<!\b0 )\bfail(?:ed|s|ure|ures)?\b", re.IGNORECASE)
 _COUNTS = re.compile(r"^Ran \d+ tests?|\b\d+ passed\b|\bskipped=\d+|\b\d+ skipped\b", re.MULTILINE)
 
 _golden = []
-"""What the golden's run said, which comes first."""
+"""Result of the golden's run, which is the first."""
 
 
 def command(plan):
