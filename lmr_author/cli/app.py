@@ -31,7 +31,7 @@ SECTIONS = {
     },
     "Check": {
         "validate": "Find defects in tasks without running them.",
-        "explain": "Explain a check.",
+        "explain": "Explain a check or a gate.",
         "evaluate": "Prove by running that a task is sound.",
         "challenge": "Run misreadings, which must fail, and rewrites.",
         "accept": "Accept surviving mutants that are no mistakes.",

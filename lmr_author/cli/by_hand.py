@@ -176,7 +176,7 @@ def _ask(candidate: Candidate, before: str = "", *, stop: bool = True) -> tuple[
     from lmr_author.release.review.score import passages
 
     ui.say(str(candidate.implementation.target), tone="bold")
-    ui.say(candidate.implementation.instruction, hang=0)
+    ui.say_lines(candidate.implementation.instruction, hang=0)
     for place, text in passages(candidate):
         ui.say(place, tone="bold cyan", indent=2)
         ui.say(shortened(" ".join(text.split()), MOST_OF_PAPER), indent=4, hang=4)

@@ -16,6 +16,7 @@ from lmr_author.cli.options import (
     ImageOption,
     TaskOption,
     VersionOption,
+    check_image,
     current_task,
     finite,
     task_words,
@@ -123,7 +124,8 @@ def _show_lock(lock: Lock) -> None:
 
 def env_build(
     base_image: Annotated[
-        str, Option(metavar="IMAGE", help="Build on this base instead of the Dockerfile's.")
+        str,
+        Option(metavar="IMAGE", callback=check_image, help="Build on this base instead of the Dockerfile's."),
     ] = "",
     no_cache: Annotated[bool, Option("--no-cache", help="Make every layer anew.")] = False,
     files: Annotated[list[str] | None, Option("--file", help="Import this, not the goal files.")] = None,

@@ -15,9 +15,8 @@ from lmr_author.cli.options import (
     FormatOption,
     PlaceOption,
     TasksArgument,
-    all_named,
-    default_tasks,
     finite,
+    named_tasks,
 )
 from lmr_author.cli.status import show_next
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, LmrError, SandboxError
@@ -63,11 +62,9 @@ def evaluate(
     task: PlaceOption = None,
 ) -> int:
     """Prove by running that a task is sound: exit code 0 only if every gate holds."""
-    from lmr_author.core.task import tasks_at
     from lmr_author.proof.evaluation.evaluate import EvaluateOptions
 
-    paths = all_named(words, task)
-    tasks = tasks_at(paths or [default_tasks()])
+    paths, tasks = named_tasks(words, task)
     options = EvaluateOptions(where, repeats, timeout, mutants)
     shown = output is Format.text
     runs = _on_cluster(tasks, options, scheduler, shown) if scheduler else _here(tasks, options, shown)

@@ -38,9 +38,9 @@ def show_evidence(evidence: QuestionEvidence) -> None:
 
 def _show(piece: Evidence) -> None:
     ui.say(piece.title, tone="bold cyan", indent=2)
-    for line in piece.lines[:MOST_LINES]:
-        ui.say(line, indent=4)
-    _rest(len(piece.lines) - MOST_LINES, "line")
+    lines = "\n".join(piece.lines).splitlines()
+    ui.say_lines("\n".join(lines[:MOST_LINES]), indent=4)
+    _rest(len(lines) - MOST_LINES, "line")
     if piece.prose:
         _prose(piece.prose)
     _code(piece.code)

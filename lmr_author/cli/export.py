@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import PlaceOption, TasksArgument, all_named, default_tasks
+from lmr_author.cli.options import PlaceOption, TasksArgument, check_image, default_tasks, named_tasks
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS
 from lmr_author.core.texts import counted, listed
 
@@ -42,7 +42,10 @@ def export(
     ] = None,
     out: Annotated[Path | None, Option(help="Folder to write; new, or empty.")] = None,
     base_image: Annotated[
-        str, Option(help="Base image of all exported Dockerfiles; otherwise each keeps its own.")
+        str,
+        Option(
+            callback=check_image, help="Base image of all exported Dockerfiles; otherwise each keeps its own."
+        ),
     ] = "",
     with_private: Annotated[
         Path | None, Option(help="huggingface: folder for goldens and tests, for the evaluator alone.")
@@ -71,7 +74,7 @@ def export(
     task: PlaceOption = None,
 ) -> int:
     """Export tasks to the engines that run models. Tasks must be proven to be sound, reviewed and not rejected."""
-    from lmr_author.core.task import by_name, tasks_at
+    from lmr_author.core.task import by_name
     from lmr_author.release.export.export import export as export_tasks
     from lmr_author.release.export.options import ExportOptions, Publication
 
@@ -83,8 +86,8 @@ def export(
         out=lambda _: None if out else ui.path("Folder to write:", check=_taken),
     )
     to, out = to or ExportFormat(answers["to"]), out or Path(answers["out"])
-    tasks = all_named(words, task) or [default_tasks()]
-    chosen = list(by_name(tasks_at(tasks), "exports").values())
+    paths, tasks = named_tasks(words, task)
+    chosen = list(by_name(tasks, "exports").values())
     publication = Publication(release_version, organization, tuple(author or ()), name)
     with ui.progress("exporting") as progress:
         options = ExportOptions(
@@ -101,13 +104,13 @@ def export(
     if not done.files:
         way = "--force exports" if done.unsound else "--unreviewed exports before all reviews are in"
         ui.say(f"nothing exported; {way}, marked with what is missing")
-        ui.then("status", *tasks)
+        ui.then("status", *(paths or [default_tasks()]))
         return EXIT_FINDINGS
     _show_exported(done, chosen, options)
     if to is ExportFormat.harbor:
         ui.say(f"next: harbor run --path {shlex.quote(str(out))} --agent oracle", whole=True)
     elif to is ExportFormat.agent:
-        ui.then("judge", *tasks, "--predictions", "ANSWERS.jsonl")
+        ui.then("judge", *(paths or [default_tasks()]), "--predictions", "ANSWERS.jsonl")
     return EXIT_CLEAN
 
 

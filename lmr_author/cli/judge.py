@@ -17,9 +17,8 @@ from lmr_author.cli.options import (
     FormatOption,
     PlaceOption,
     TasksArgument,
-    all_named,
-    default_tasks,
     finite,
+    named_tasks,
 )
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
 from lmr_author.core.texts import Step, counted, listed, shortened
@@ -89,10 +88,9 @@ def judge(
     task: PlaceOption = None,
 ) -> int:
     """Judge models' answers by the tasks' unit tests, each as hostile code in a sandbox of its own."""
-    from lmr_author.core.task import tasks_at
     from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions
 
-    tasks = tasks_at(all_named(words, task) or [default_tasks()])
+    _, tasks = named_tasks(words, task)
     if by_hand:
         if keep:
             raise UsageError("--keep is for verdicts of unit tests", "leave out --keep, or --by-hand")

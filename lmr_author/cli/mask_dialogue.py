@@ -93,8 +93,7 @@ class _Dialogue:
 def _instruction(target: str, draft: str) -> str:
     """Show the draft of an instruction, whole, and return what the annotator makes of it; never ""."""
     ui.say(f"Draft of the instruction of {target}:", tone="bold")
-    for line in draft.splitlines():
-        ui.say(line, hang=0)
+    ui.say_lines(draft, hang=0)
     ui.say("")
     answers = [EDIT, WRITE, USE] if GAP in draft else [USE, EDIT, WRITE]
     while True:

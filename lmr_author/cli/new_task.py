@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import ImageOption
+from lmr_author.cli.options import ImageOption, OfflineOption
 
 if TYPE_CHECKING:
     from lmr_author.authoring.new_task.draft import Draft
@@ -51,7 +51,7 @@ def new_task(
     skip: Annotated[
         list[SkippedPart] | None, Option(help="Leave out submodules, or leave Git LFS pointers as they are.")
     ] = None,
-    offline: Annotated[bool, Option("--offline", help="Pin requirements without the package index.")] = False,
+    offline: OfflineOption = False,
     vetting: Annotated[Path | None, Option(help="The file of `lmr-author vet`; kept with the task.")] = None,
 ) -> int:
     """Make a task folder from a paper and its repository, pinned at a commit."""

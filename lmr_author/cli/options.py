@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import math
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from enum import StrEnum
@@ -12,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, BadParameter, Context, Option
 
 from lmr_author.core.errors import LmrError, NotATaskError, UsageError
+from lmr_author.core.texts import did_you_mean
 
 if TYPE_CHECKING:
     from lmr_author.core.task import Task
@@ -83,6 +86,13 @@ PlaceOption = Annotated[
     Path | None, Option("--task", "-t", help="A task, or a folder of tasks; by default the current one.")
 ]
 FormatOption = Annotated[Format, Option("--format", "-f", help="text for people, json for programs.")]
+OfflineOption = Annotated[
+    bool,
+    Option(
+        "--offline",
+        help="Use no network: no web service, no package index; paper and repository are on this machine.",
+    ),
+]
 ForceOption = Annotated[
     bool, Option("--force", help="Replace what was made or edited before; a copy of it is kept.")
 ]
@@ -92,6 +102,19 @@ ChecklistOption = Annotated[
     Path | None, Option(help="Your lab's own list; by default checklist.yaml beside the tasks, else ours.")
 ]
 ImplementationOption = Annotated[int | None, Option(help="The implementation, if the task has several.")]
+
+_SHORT_IMAGES = {"pytorch": "pytorch/pytorch", "python": "python", "debian": "debian", "ubuntu": "ubuntu"}
+
+
+def check_image(image: str | None) -> str | None:
+    """Refuse a misspelt short name of a base image; anything with a slash or a colon is taken as it is."""
+    if image and not {"/", ":"} & set(image) and image not in _SHORT_IMAGES:
+        close = difflib.get_close_matches(image, _SHORT_IMAGES, 1)
+        if close:
+            hint = f"{did_you_mean([_SHORT_IMAGES[close[0]]])} if it is {image}, write {image}:latest"
+            raise UsageError(f"--base-image {image}: looks misspelt", hint)
+    return image
+
 
 _WHERE = "Where it runs"
 WHERE_OPTIONS: dict[str, tuple[Any, Any]] = {
@@ -119,6 +142,7 @@ WHERE_OPTIONS: dict[str, tuple[Any, Any]] = {
             str,
             Option(
                 metavar="IMAGE",
+                callback=check_image,
                 help="Build the task's image on this base instead of its Dockerfile's.",
                 rich_help_panel=_WHERE,
             ),
@@ -144,7 +168,12 @@ RepoOption = Annotated[
 ]
 ImageOption = Annotated[
     str | None,
-    Option("--base-image", metavar="IMAGE", help="Use this base image, not the one that fits best."),
+    Option(
+        "--base-image",
+        metavar="IMAGE",
+        callback=check_image,
+        help="Use this base image, not the one that fits best.",
+    ),
 ]
 CloneOption = Annotated[
     list[str] | None,
@@ -195,17 +224,32 @@ def current_task(task: Path | None) -> Task:
     """Return the task named by ``--task``, else the one that contains the current folder."""
     from lmr_author.core.task import Task
 
-    return Task.find(task or Path.cwd())
+    return Task.find(_existing(task) if task else Path.cwd())
 
 
 def named_once(word: Path | None, option: Path | None) -> Path | None:
     if word and option:
         raise UsageError(f"two tasks are named: {word} and {option}", "name one")
-    return word or option
+    path = word or option
+    return _existing(path) if path else None
 
 
-def all_named(words: list[Path] | None, option: Path | None) -> list[Path]:
-    return [*(words or ()), *([option] if option else [])]
+def named_tasks(words: list[Path] | None, option: Path | None) -> tuple[list[Path], list[Task]]:
+    """Return the paths that a command line names, and their tasks; without any path the tasks here."""
+    from lmr_author.core.task import tasks_at
+
+    paths = list(map(_existing, [*(words or ()), *([option] if option else [])]))
+    return paths, tasks_at(paths or [default_tasks()])
+
+
+def _existing(path: Path) -> Path:
+    if not path.exists():
+        folder = path.parent
+        names = [other.name for other in folder.iterdir()] if folder.is_dir() else []
+        close = [str(folder / name) for name in difflib.get_close_matches(path.name, names, 2)]
+        whole = os.path.normpath(path.absolute())
+        raise NotATaskError(f"{whole} does not exist", did_you_mean(close, "check the path"))
+    return path
 
 
 def task_words(task: Path | None) -> list[str]:

@@ -71,6 +71,22 @@ def wrapped(text: str, columns: int, hang: int) -> list[str]:
     return [line.replace("\u00a0", " ") for line in lines] or [""]
 
 
+def folded(path: str, columns: int) -> list[str]:
+    """Return a path or node id in lines of at most so many columns, broken only before "::" and after "/"."""
+    lines = [""]
+    for part in re.split(r"(?<=/)|(?=::)", path):
+        if lines[-1] and len(lines[-1] + part) > columns:
+            lines.append("")
+        lines[-1] += part
+    return lines
+
+
+def shortened_inside(text: str, columns: int) -> str:
+    """Return a text of at most so many columns, with an ellipsis in its first half: the end says the most."""
+    end = 2 * columns // 3
+    return text if len(text) <= columns else f"{text[: columns - end - 1]}…{text[-end:]}"
+
+
 def print_json(data: Any) -> None:
     """Write one JSON document to stdout; escaped where stdout cannot encode its characters."""
     import json
@@ -131,6 +147,8 @@ def say(
     from rich.text import Text
 
     screen = console(stderr=stderr)
+    global _said_at
+    _said_at = time.monotonic()
     line = " " * indent + " ".join(filter(None, (head, one_line(text.expandtabs(4)))))
     columns = 10**6 if whole or not screen.is_terminal else screen.width
     lines = wrapped(line, columns, indent + 2 if hang is None else hang)
@@ -141,6 +159,12 @@ def say(
         for pattern, look in (styles or {}).items():
             shown.highlight_regex(pattern, look)
         screen.print(shown, soft_wrap=True)
+
+
+def say_lines(text: str, *, indent: int = 0, hang: int | None = None) -> None:
+    """Print a text of several lines, each wrapped by itself."""
+    for line in text.splitlines():
+        say(line, indent=indent, hang=hang)
 
 
 def note(text: str, *, indent: int = 0) -> None:
@@ -203,7 +227,8 @@ SURE_SECONDS = 5.0
 BESIDE = len("⠋  0:00:00 ")
 """Columns of a line of progress beside its texts."""
 QUIET_SECONDS = 60.0
-"""Without a terminal a step is a line of its own, but no more often than this: a log is read by people."""
+"""Without a terminal a step is printed after so long without any line: people read logs."""
+_said_at = 0.0
 
 
 class Progress:
@@ -211,7 +236,8 @@ class Progress:
 
     def __init__(self, line: rich_progress.Progress | None) -> None:
         self._line = line
-        self._started = self._shown = self._began = time.monotonic()
+        self._started = self._began = time.monotonic()
+        self._printed = ""
         self._first = self._last = Step("")
 
     @property
@@ -223,8 +249,8 @@ class Progress:
         if self._line is not None:
             fitting = shortened(step, self._line.console.width - len(left) - BESIDE)
             self._line.update(self._line.task_ids[0], description=fitting, left=left)
-        elif now - self._shown >= QUIET_SECONDS:
-            self._shown = now
+        elif now - max(self._started, _said_at) >= QUIET_SECONDS and step != self._printed:
+            self._printed = step
             say(f"{step} ({now - self._started:.0f} s{framed(', ', left)})", tone="dim")
 
     def _left(self, step: str) -> str:
@@ -365,11 +391,7 @@ def _answer(question: Question) -> Any:
 def text(question: str, default: str = "", check: Check | None = None) -> str:
     import questionary
 
-    answer: str = _answer(
-        questionary.text(
-            question, default=default, validate=lambda answer: (check and check(answer.strip())) or True
-        )
-    )
+    answer: str = _answer(questionary.text(question, default=default, validate=_validate(check)))
     return answer.strip()
 
 
@@ -381,11 +403,18 @@ def path(question: str, default: str = "", check: Check | None = None) -> str:
     """Ask for a path, with completion by Tab."""
     import questionary
 
-    wrong = _required(check)
-    answer: str = _answer(
-        questionary.path(question, default=default, validate=lambda answer: wrong(answer.strip()) or True)
-    )
+    answer: str = _answer(questionary.path(question, default=default, validate=_validate(_required(check))))
     return str(Path(answer.strip()).expanduser()) if answer.strip().startswith("~") else answer.strip()
+
+
+def _validate(check: Check | None) -> Callable[[str], str | bool]:
+    """Return a check as questionary takes it; the warning has one line, and must fit it."""
+
+    def validate(answer: str) -> str | bool:
+        problem = check(answer.strip()) if check else ""
+        return shortened_inside(problem, shutil.get_terminal_size().columns - 1) or True
+
+    return validate
 
 
 def _required(check: Check | None) -> Check:
@@ -467,7 +496,7 @@ def several(
     """Ask for some of several answers.
 
     Args:
-        remarks: answer → why it is offered; cut where the terminal ends.
+        remarks: answer → why it is offered; cut where the terminal ends. Of a long answer the end is shown.
         unchecked: answers that are not preselected.
         search: for many answers: a typed text filters them, none is preselected, at least one is needed.
     """
@@ -478,7 +507,9 @@ def several(
         question,
         choices=[
             questionary.Choice(
-                shortened(f"{name}  {remark}".rstrip(), width),
+                shortened(f"{name}  {remark}".rstrip(), width)
+                if len(name) < width - 3
+                else shortened_inside(name, width),
                 name,
                 checked=name not in unchecked and not search,
             )
@@ -489,7 +520,12 @@ def several(
         instruction="(type to filter, space marks, enter)" if search else "(space, then enter)",
         validate=lambda marked: bool(marked) or not search or "mark at least one with the space bar",
     )
+    marks.application.erase_when_done = True  # its own echo is cut as its rows are
     answer: list[str] = _answer(marks)
+    say(question if answer else f"{question} none", "?", "green", tone="bold")
+    for name in answer:
+        for line in folded(name, width):
+            say(line, indent=2, whole=True)
     return answer
 
 

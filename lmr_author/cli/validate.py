@@ -16,9 +16,8 @@ from lmr_author.cli.options import (
     PlaceOption,
     ReasonOption,
     TasksArgument,
-    all_named,
     complete_check,
-    default_tasks,
+    named_tasks,
 )
 from lmr_author.cli.status import show_next
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS
@@ -67,14 +66,12 @@ def validate(
     task: PlaceOption = None,
 ) -> int:
     """Check tasks statically: report every defect that can be seen without running anything."""
-    from lmr_author.core.task import tasks_at
     from lmr_author.proof.validation.report import accept_findings
     from lmr_author.proof.validation.run import processors, select_checks
     from lmr_author.proof.validation.run import validate as run_checks
 
     checks = select_checks(select or (), ignore or ())
-    paths = all_named(words, task)
-    tasks = tasks_at(paths or [default_tasks()])
+    paths, tasks = named_tasks(words, task)
 
     def run() -> Report:
         with ui.progress("validating") as progress:
@@ -263,14 +260,15 @@ def _summary(report: Report, width: int) -> Iterator[str]:
             title = checks[code].title if code in checks else "a check crashed"
             yield from ui.wrapped(f"{count:>4} × {code} {title}", width, 14)
     counts = [counted(summary[f"{key}s"], key) for key in SEVERITIES if summary[f"{key}s"]]
+    if report.clean:
+        yield f"No problems found in {tasks}; {', '.join(counts)}{accepted}"
+        return
     clean = f", {summary['clean']} clean" if summary["tasks"] > 1 else ""
     yield f"{tasks} checked{clean}: {', '.join(counts)}{accepted}"
 
 
 def _next(report: Report, width: int) -> Iterator[str]:
     if report.clean:
-        if report.findings:
-            yield "notes need no action"
         return
     codes = {severity: Counter[str]() for severity in SEVERITIES}
     for finding in report.findings:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import Format, FormatOption, TaskOption, current_task
+from lmr_author.cli.options import Format, FormatOption, OfflineOption, TaskOption, current_task
 from lmr_author.cli.status import show_next
 from lmr_author.core import locks
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, NotATaskError, UsageError
@@ -53,7 +53,7 @@ def vet(
     ] = None,
     answers: Annotated[Path | None, Option(help="YAML or JSON file with the answers.")] = None,
     override_licence: Annotated[str, Option(help="Why a forbidding licence is no obstacle.")] = "",
-    offline: Annotated[bool, Option("--offline", help="Use no network service.")] = False,
+    offline: OfflineOption = False,
     output: FormatOption = Format.text,
 ) -> int:
     """Vet a paper and its repository by the benchmark's criteria, with the evidence beside each question."""

@@ -34,6 +34,9 @@ USAGE, EXPECTED = 2, 3
         ("env lock --date --help", "--date needs a value, and the option --help follows", "--date=--help"),
         ("explain LMR999", "LMR999", "groups: LMR0 (Metadata)"),
         ("explain LRM401", "LRM401", "did you mean LMR401"),
+        ("explain mutants-dye", "mutants-dye", "did you mean mutants-die"),
+        ("env lock --base-image pytorh", "--base-image pytorh: looks", "did you mean pytorch/pytorch?"),
+        ("new-task 2305.18290 --repo . --offline --no-input", "--offline fetches no paper", "PDF file"),
         ("demo --sandbox dockr", "'dockr' is not one of", "did you mean docker"),
         (
             "env lock tasks/1-DPO",
@@ -74,6 +77,14 @@ def test_not_a_task_folder(arguments: str, tmp_path: Path) -> None:
     error, hint = refuse(EXPECTED, *arguments.split(), cwd=tmp_path)
     assert "not a task folder" in error
     assert "new-task" in hint
+
+
+def test_a_misspelt_task_or_function_is_guessed(masked: Task) -> None:
+    guess = f"did you mean ../{masked.name}?"
+    misspelt = f"../{masked.name}x"
+    for command in (("status", misspelt), ("mask", "f", "--task", misspelt), ("review", misspelt)):
+        assert guess in refuse(EXPECTED, *command, cwd=masked.root)[1]
+    assert "did you mean hinge?" in refuse(EXPECTED, "unmask", "hinges", cwd=masked.root)[1]
 
 
 def test_tasks_one_folder_deeper_are_named(tmp_path: Path) -> None:
