@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 def accept(
     word: TaskArgument = None,
     mutant: Annotated[
-        list[str] | None,
-        Option(metavar="ID|LINES", help="A survivor, or all on these lines (40-52); else a list to tick."),
+        list[str] | None, Option(metavar="ID|LINES", help="A survivor, or all on lines 40-52.")
     ] = None,
     reason: ReasonOption = "",
     task: TaskOption = None,

@@ -64,8 +64,8 @@ ENV_COMMANDS = {
 
 VERBS = {name: purpose for section in SECTIONS.values() for name, purpose in section.items()}
 
-MODULES = {"set": "set_fields"}
-"""Verbs whose function has another name: these are Python's own."""
+MODULES = {"set": "set_fields", "unmask": "mask"}
+"""Verbs whose function is in another module; ``set`` is Python's own name."""
 
 
 def command(verb: str) -> Any:
@@ -76,8 +76,8 @@ def command(verb: str) -> Any:
         # Without a callback Typer would make a single command of a group that has none yet.
         made.callback()(lambda: None)
         return get_command(made)
-    module = MODULES.get(verb, verb.replace("-", "_"))
-    return load(verb, module, module, allow_extra_args=verb == "record")
+    function = "set_fields" if verb == "set" else verb.replace("-", "_")
+    return load(verb, MODULES.get(verb, function), function, allow_extra_args=verb == "record")
 
 
 app = group(

@@ -13,14 +13,15 @@ from typer import Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import (
+    CaseTimeOption,
     Format,
     FormatOption,
     ImplementationOption,
+    MemoryOption,
     ReasonOption,
     TaskArgument,
     TaskOption,
     current_task,
-    finite,
     named_once,
 )
 from lmr_author.cli.status import show_next
@@ -56,30 +57,21 @@ _say = partial(ui.say, stderr=False)
 
 def challenge(
     word: TaskArgument = None,
-    answers: Annotated[
-        Path | None, Option(help="Misreadings and rewrites; by default those of the last run.")
-    ] = None,
-    driver: Annotated[
-        Path | None, Option(metavar="DIR", help="Folder of the script that made the recording.")
-    ] = None,
+    answers: Annotated[Path | None, Option(help="Misreadings and rewrites, else the last run's.")] = None,
+    driver: Annotated[Path | None, Option(metavar="DIR", help="Folder of the recording's script.")] = None,
     model: Annotated[
-        str | None,
-        Option(metavar="PROVIDER/MODEL", help="Ask a model for them, by Inspect AI; it is asked once."),
+        str | None, Option(metavar="PROVIDER/MODEL", help="Ask a model for them once, by Inspect AI.")
     ] = None,
-    strengthen: Annotated[
-        bool, Option("--strengthen", help="Make calls cases that tell misreadings apart.")
-    ] = False,
+    strengthen: Annotated[bool, Option("--strengthen", help="Add cases that reveal misreadings.")] = False,
     accept: Annotated[
-        str | None, Option(metavar="NAME", help="Accept a misreading as equivalent, a rewrite as none.")
+        str | None, Option(metavar="NAME", help="Accept an open misreading or rewrite.")
     ] = None,
     reason: ReasonOption = "",
     implementation: ImplementationOption = None,
     *,
     where: Where,
-    timeout: Annotated[
-        float, Option(min=1, callback=finite, help="Time limit of one call, in seconds.")
-    ] = 60.0,
-    memory: Annotated[int, Option(min=64, help="Memory limit of an answer, in MB.")] = 8192,
+    timeout: CaseTimeOption = 60.0,
+    memory: MemoryOption = 8192,
     output: FormatOption = Format.text,
     task: TaskOption = None,
 ) -> int:
@@ -93,8 +85,7 @@ def challenge(
     if accept is not None:
         if answers is not None or model:
             raise UsageError(
-                "--accept and --answers or --model are two steps",
-                "challenge first, then accept what is open",
+                "--accept and --answers or --model are two steps", "challenge first, then accept what is open"
             )
         return _accept(folder, accept, reason, implementation, output)
     options = ChallengeOptions(

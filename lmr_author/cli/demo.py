@@ -27,7 +27,9 @@ EXPLAINED = {
 
 
 def demo(
-    folder: Annotated[Path | None, Option("--dir", help="New folder; by default lmr-author-demo.")] = None,
+    folder: Annotated[
+        Path | None, Option("--dir", help="New folder to write; by default lmr-author-demo.")
+    ] = None,
     *,
     where: Where,
 ) -> int:

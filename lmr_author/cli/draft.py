@@ -33,20 +33,20 @@ _LIST_HINT = "each line has a paper, the repository's address and, if you like, 
 
 def draft(
     paper: Annotated[str | None, Argument(help="A PDF, its URL, or an arXiv id.")] = None,
-    repo: Annotated[str | None, Option(metavar="URL", help="The address of its repository.")] = None,
-    commit: Annotated[str, Option(help="Its commit, by default the newest.")] = "",
+    repo: Annotated[str | None, Option(metavar="URL", help="The repository's address.")] = None,
+    commit: Annotated[str, Option(help="The commit; by default the newest.")] = "",
     papers: Annotated[
-        Path | None, Option("--list", help="Several papers: PAPER URL [COMMIT] on each line.")
+        Path | None, Option("--list", help="A file with PAPER URL [COMMIT] on each line.")
     ] = None,
     *,
-    model: Annotated[str, Option(metavar="PROVIDER/MODEL", help="Who drafts, as Inspect AI names it.")],
+    model: Annotated[str, Option(metavar="PROVIDER/MODEL", help="The model, as Inspect AI names it.")],
     out: Annotated[Path, Option(help="Folder of the recipes.")] = Path("recipes"),
-    tasks: Annotated[Path, Option(help="Folder of the tasks that are made of them.")] = Path("tasks"),
+    tasks: Annotated[Path, Option(help="Folder of the tasks made from them.")] = Path("tasks"),
     rounds: Annotated[int, Option(min=1, help="Runs of `make` for each paper.")] = 20,
     tokens: Annotated[int, Option(min=1, help="Tokens for each paper, sent and received.")] = 3_000_000,
     minutes: Annotated[float, Option(min=1, help="Minutes for each paper.")] = 120.0,
     cost: Annotated[
-        float | None, Option(min=0, help="Dollars for each paper, where the provider tells the cost.")
+        float | None, Option(min=0, help="Dollars for each paper, if the provider tells.")
     ] = None,
     jobs: Annotated[int, Option("--jobs", "-j", min=1, max=64, help="Papers side by side.")] = 1,
     clone: CloneOption = None,

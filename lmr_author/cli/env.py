@@ -42,14 +42,14 @@ WIDTH = 110
 
 
 def env_lock(
-    date: Annotated[str | None, Option(help="Versions as of this day, not the commit's.")] = None,
+    date: Annotated[str | None, Option(help="Versions of this day, not of the commit's.")] = None,
     base_image: ImageOption = None,
     python: VersionOption = None,
     timeout: Annotated[float, Option(min=1, callback=finite, help="Time limit, in seconds.")] = 300.0,
     extra: Annotated[
-        list[str] | None, Option("--with", help="Also pin this, or instead of the repository's.")
+        list[str] | None, Option("--with", help="Pin this too, or in place of the repository's.")
     ] = None,
-    without: Annotated[list[str] | None, Option(help="Leave this package out, whoever needs it.")] = None,
+    without: Annotated[list[str] | None, Option(help="Leave this package out.")] = None,
     only_goal: Annotated[bool, Option("--only-goal", help="Pin only what the goal files import.")] = False,
     force: ForceOption = False,
     task: TaskOption = None,
@@ -124,11 +124,10 @@ def _show_lock(lock: Lock) -> None:
 
 def env_build(
     base_image: Annotated[
-        str,
-        Option(metavar="IMAGE", callback=check_image, help="Build on this base instead of the Dockerfile's."),
+        str, Option(metavar="IMAGE", callback=check_image, help="Build on this base, not the Dockerfile's.")
     ] = "",
-    no_cache: Annotated[bool, Option("--no-cache", help="Make every layer anew.")] = False,
-    files: Annotated[list[str] | None, Option("--file", help="Import this, not the goal files.")] = None,
+    no_cache: Annotated[bool, Option("--no-cache", help="Rebuild every layer.")] = False,
+    files: Annotated[list[str] | None, Option("--file", help="Import this file, not the goal files.")] = None,
     timeout: Annotated[
         float, Option(min=1, callback=finite, help="Time limit of one import, in seconds.")
     ] = 120.0,
@@ -246,9 +245,9 @@ def _show_failure(log: Sequence[str], explanation: Explanation | None) -> None:
 
 
 def env_local(
-    python: Annotated[str | None, Option(metavar="X.Y|PATH", help="This Python, not the lock's.")] = None,
-    extra: Annotated[list[str] | None, Option("--with", help="Also install this, as torch==2.6.0.")] = None,
-    cuda: Annotated[bool, Option("--cuda", help="Take PyTorch's CUDA build without a GPU, too.")] = False,
+    python: Annotated[str | None, Option(metavar="X.Y|PATH", help="Use this Python, not the lock's.")] = None,
+    extra: Annotated[list[str] | None, Option("--with", help="Install this too, as torch==2.6.0.")] = None,
+    cuda: Annotated[bool, Option("--cuda", help="Install PyTorch's CUDA build even without a GPU.")] = False,
     task: TaskOption = None,
 ) -> int:
     """Make a virtual environment from the task's lock, for the local sandbox; print its interpreter."""

@@ -11,11 +11,11 @@ from typer import Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import (
+    CaseTimeOption,
     Format,
     FormatOption,
     PlaceOption,
     TasksArgument,
-    finite,
     named_tasks,
 )
 from lmr_author.cli.status import show_next
@@ -50,13 +50,11 @@ def evaluate(
     words: TasksArgument = None,
     *,
     where: Where,
-    repeats: Annotated[int, Option(min=1, max=100, help="Number of runs of the golden.")] = 3,
-    timeout: Annotated[
-        float, Option(min=1, callback=finite, help="Time limit of one case, in seconds.")
-    ] = 60.0,
-    mutants: Annotated[int, Option(min=0, help="Largest number of mutants of each implementation.")] = 100,
+    repeats: Annotated[int, Option(min=1, max=100, help="Runs of the golden.")] = 3,
+    timeout: CaseTimeOption = 60.0,
+    mutants: Annotated[int, Option(min=0, help="Most mutants of each implementation.")] = 100,
     scheduler: Annotated[
-        str, Option(help="Evaluate on a Dask cluster that shares the tasks' folders, as tcp://host:8786.")
+        str, Option(help="Dask cluster that shares the tasks' folders, as tcp://host:8786.")
     ] = "",
     output: FormatOption = Format.text,
     task: PlaceOption = None,

@@ -36,40 +36,34 @@ def export(
     to: Annotated[
         ExportFormat | None,
         Option(
-            help="agent: what a model receives; lmr-bench: task folders for its scripts; harbor: "
-            "Harbor tasks, one for each implementation; huggingface: a data set for the hub."
+            help="agent: the bundle for a model; lmr-bench: folders for its scripts; harbor: Harbor tasks, "
+            "one for each implementation; huggingface: a data set for the hub."
         ),
     ] = None,
     out: Annotated[Path | None, Option(help="Folder to write; new, or empty.")] = None,
     base_image: Annotated[
         str,
-        Option(
-            callback=check_image, help="Base image of all exported Dockerfiles; otherwise each keeps its own."
-        ),
+        Option(callback=check_image, help="Base image of all Dockerfiles; by default each keeps its own."),
     ] = "",
     with_private: Annotated[
-        Path | None, Option(help="huggingface: folder for goldens and tests, for the evaluator alone.")
+        Path | None, Option(help="huggingface: the evaluator's folder of goldens and tests.")
     ] = None,
     unreviewed: Annotated[
-        bool, Option("--unreviewed", help="Export tasks before all reviews are in; the export says so.")
+        bool, Option("--unreviewed", help="Export tasks before all reviews are in, marked.")
     ] = False,
     challenged: Annotated[
-        bool, Option("--challenged", help="Refuse tasks that were not challenged, or with open endings.")
+        bool, Option("--challenged", help="Refuse tasks not challenged, or with open answers.")
     ] = False,
-    force: Annotated[bool, Option("--force", help="Export every task, marked with what is wrong.")] = False,
+    force: Annotated[bool, Option("--force", help="Export every task, marked with its defects.")] = False,
     name: Annotated[
-        str, Option(help="harbor, huggingface: name of the data set.")
+        str, Option(help="harbor, huggingface: the data set's name.")
     ] = "research-code-to-implement-from-papers",
-    release_version: Annotated[str, Option(help="harbor, huggingface: version of this release.")] = "1.0.0",
-    organization: Annotated[str, Option(help="harbor, huggingface: who publishes it.")] = "lmr-author",
-    author: Annotated[list[str] | None, Option(help="harbor, huggingface: who made the tasks.")] = None,
-    offline: Annotated[bool, Option("--offline", help="harbor: cut the network from the start.")] = False,
+    release_version: Annotated[str, Option(help="harbor, huggingface: the release's version.")] = "1.0.0",
+    organization: Annotated[str, Option(help="harbor, huggingface: the publisher.")] = "lmr-author",
+    author: Annotated[list[str] | None, Option(help="harbor, huggingface: an author of the tasks.")] = None,
+    offline: Annotated[bool, Option("--offline", help="harbor: no network from the start.")] = False,
     push: Annotated[
-        str,
-        Option(
-            metavar="REGISTRY",
-            help="harbor: build an image of each task, push it there, and name it by its digest.",
-        ),
+        str, Option(metavar="REGISTRY", help="harbor: build and push an image of each task, named by digest.")
     ] = "",
     task: PlaceOption = None,
 ) -> int:

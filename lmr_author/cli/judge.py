@@ -13,11 +13,12 @@ from typer import Option
 from lmr_author.cli import ui
 from lmr_author.cli.by_hand import Grade, grade_by_hand
 from lmr_author.cli.options import (
+    CaseTimeOption,
     Format,
     FormatOption,
+    MemoryOption,
     PlaceOption,
     TasksArgument,
-    finite,
     named_tasks,
 )
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
@@ -41,48 +42,41 @@ HEADER = ("model", "problems", "passed", "rate", "95 % interval", "not passed", 
 def judge(
     words: TasksArgument = None,
     predictions: Annotated[
-        Path | None,
-        Option(
-            help="The answers: JSONL, what a harness left (docs/evaluating-models.md), or agents' folders."
-        ),
+        Path | None, Option(help="JSONL, a harness's output (docs/evaluating-models.md), or agents' folders.")
     ] = None,
-    out: Annotated[Path, Option(help="Folder of results; judging is resumed there.")] = Path("lmr-results"),
+    out: Annotated[Path, Option(help="Folder of results; an interrupted run resumes there.")] = Path(
+        "lmr-results"
+    ),
     *,
     where: Where,
-    keep: Annotated[
-        bool, Option("--keep", help="Keep solved of tried by model beside each task's gates.")
-    ] = False,
-    jobs: Annotated[int, Option("--jobs", "-j", min=1, max=256, help="Answers judged side by side.")] = 1,
-    timeout: Annotated[
-        float, Option(min=1, callback=finite, help="Time limit of one case, in seconds.")
-    ] = 60.0,
-    memory: Annotated[int, Option(min=64, help="Memory limit of an answer, in MB.")] = 8192,
-    scheduler: Annotated[str, Option(help="Judge on a Dask cluster, as tcp://host:8786.")] = "",
+    keep: Annotated[bool, Option("--keep", help="Store solved of tried by model with each task.")] = False,
+    jobs: Annotated[int, Option("--jobs", "-j", min=1, max=256, help="Answers judged in parallel.")] = 1,
+    timeout: CaseTimeOption = 60.0,
+    memory: MemoryOption = 8192,
+    scheduler: Annotated[str, Option(help="Dask cluster, as tcp://host:8786.")] = "",
     by_hand: Annotated[
-        bool, Option("--by-hand", help="People grade the answers instead, as in the benchmark's paper.")
+        bool, Option("--by-hand", help="People grade the answers, as in LMR-Bench's paper.")
     ] = False,
     candidate: Annotated[
-        Path | None, Option(help="One answer, a Python file.", rich_help_panel=BY_HAND)
+        Path | None, Option(help="One answer: a Python file.", rich_help_panel=BY_HAND)
     ] = None,
-    model: Annotated[str | None, Option(help="Answers of this model only.", rich_help_panel=BY_HAND)] = None,
+    model: Annotated[str | None, Option(help="Only this model's answers.", rich_help_panel=BY_HAND)] = None,
     reviewer: Annotated[
-        str | None, Option(metavar="NAME", help="Your name, as it is stored.", rich_help_panel=BY_HAND)
+        str | None, Option(metavar="NAME", help="Your name, stored with each grade.", rich_help_panel=BY_HAND)
     ] = None,
     grade: Annotated[Grade | None, Option(help="The grade of --candidate.", rich_help_panel=BY_HAND)] = None,
     reason: Annotated[str, Option(help="Why it has this grade.", rich_help_panel=BY_HAND)] = "",
     grades: Annotated[
-        Path | None, Option(help="YAML or JSON file with grades, by answers' names.", rich_help_panel=BY_HAND)
+        Path | None, Option(help="YAML or JSON file: answer → grade.", rich_help_panel=BY_HAND)
     ] = None,
     show: Annotated[
-        bool,
-        Option("--list", help="Only list the answers that wait for your grade.", rich_help_panel=BY_HAND),
+        bool, Option("--list", help="Only list the answers you have not graded.", rich_help_panel=BY_HAND)
     ] = False,
     results: Annotated[
-        bool, Option("--results", help="Show how the graders agree.", rich_help_panel=BY_HAND)
+        bool, Option("--results", help="Show the graders' agreement.", rich_help_panel=BY_HAND)
     ] = False,
     implementation: Annotated[
-        int | None,
-        Option(help="The implementation, if the task has several.", rich_help_panel=BY_HAND),
+        int | None, Option(help="The implementation, if the task has several.", rich_help_panel=BY_HAND)
     ] = None,
     output: FormatOption = Format.text,
     task: PlaceOption = None,
@@ -115,14 +109,7 @@ def judge(
             "no answers named",
             "add --predictions FILE: JSON lines, or what Inspect AI, Harbor, SWE-agent or OpenHands left",
         )
-    options = CandidateOptions(
-        out,
-        jobs,
-        where,
-        scheduler,
-        seconds=timeout,
-        memory_mb=memory,
-    )
+    options = CandidateOptions(out, jobs, where, scheduler, seconds=timeout, memory_mb=memory)
     return _judge(tasks, predictions, options, keep=keep, as_json=output is Format.json)
 
 

@@ -38,21 +38,23 @@ def new_task(
     paper: Annotated[str | None, Argument(help="A PDF file, the URL of one, or an arXiv id.")] = None,
     repo: Annotated[str | None, Option(help="The repository: its address, or a local clone.")] = None,
     commit: Annotated[str | None, Option(help="Commit, tag or branch; by default the newest.")] = None,
-    number: Annotated[int | None, Option("--id", help="The task's number; by default the next.")] = None,
+    number: Annotated[int | None, Option("--id", help="The task's number; by default the next one.")] = None,
     name: Annotated[str | None, Option(help="The task's short name; by default the title's acronym.")] = None,
     title: Annotated[str | None, Option(help="The paper's title; by default read from it.")] = None,
     year: Annotated[int | None, Option(help="The paper's year; by default read from it.")] = None,
     paper_url: Annotated[str | None, Option(help="The paper's web address.")] = None,
     repo_url: Annotated[str | None, Option(help="The public address, when --repo is a local clone.")] = None,
     patch: Annotated[Path | None, Option(help="A unified diff to apply to the commit.")] = None,
-    patch_reason: Annotated[str, Option(help="Why the code is patched, a sentence.")] = "",
+    patch_reason: Annotated[str, Option(help="Why the code is patched, in a sentence.")] = "",
     base_image: ImageOption = None,
     tasks_dir: Annotated[Path, Option(help="The folder that holds the tasks.")] = Path("tasks"),
     skip: Annotated[
-        list[SkippedPart] | None, Option(help="Leave out submodules, or leave Git LFS pointers as they are.")
+        list[SkippedPart] | None, Option(help="Leave out submodules, or keep Git LFS pointers.")
     ] = None,
     offline: OfflineOption = False,
-    vetting: Annotated[Path | None, Option(help="The file of `lmr-author vet`; kept with the task.")] = None,
+    vetting: Annotated[
+        Path | None, Option(help="The record of `lmr-author vet`, kept with the task.")
+    ] = None,
 ) -> int:
     """Make a task folder from a paper and its repository, pinned at a commit."""
     from lmr_author.authoring.new_task.new_task import NewTaskOptions

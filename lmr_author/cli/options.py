@@ -81,7 +81,9 @@ TaskOption = Annotated[
     Path | None, Option("--task", "-t", help="The task; by default the one that contains the current folder.")
 ]
 TaskArgument = Annotated[Path | None, Argument(metavar="TASK", help="As --task.")]
-TasksArgument = Annotated[list[Path] | None, Argument(metavar="TASK…", help="As --task; several are taken.")]
+TasksArgument = Annotated[
+    list[Path] | None, Argument(metavar="TASK…", help="As --task; several are allowed.")
+]
 PlaceOption = Annotated[
     Path | None, Option("--task", "-t", help="A task, or a folder of tasks; by default the current one.")
 ]
@@ -93,14 +95,14 @@ OfflineOption = Annotated[
         help="Use no network: no web service, no package index; paper and repository are on this machine.",
     ),
 ]
-ForceOption = Annotated[
-    bool, Option("--force", help="Replace what was made or edited before; a copy of it is kept.")
-]
-ReasonOption = Annotated[str, Option(help="The reason for a decision, kept with the task.")]
-ReviewerOption = Annotated[str | None, Option(metavar="NAME", help="Your name, as it is stored.")]
+ForceOption = Annotated[bool, Option("--force", help="Replace what exists; a copy is kept.")]
+ReasonOption = Annotated[str, Option(help="The reason, kept with the task.")]
+ReviewerOption = Annotated[str | None, Option(metavar="NAME", help="Your name, stored with the review.")]
 ChecklistOption = Annotated[
-    Path | None, Option(help="Your lab's own list; by default checklist.yaml beside the tasks, else ours.")
+    Path | None, Option(help="Your lab's list; by default checklist.yaml beside the tasks, else ours.")
 ]
+CaseTimeOption = Annotated[float, Option(min=1, callback=finite, help="Time limit of one case, in seconds.")]
+MemoryOption = Annotated[int, Option(min=64, help="Memory limit of an answer, in MB.")]
 ImplementationOption = Annotated[int | None, Option(help="The implementation, if the task has several.")]
 
 _SHORT_IMAGES = {"pytorch": "pytorch/pytorch", "python": "python", "debian": "debian", "ubuntu": "ubuntu"}
@@ -131,7 +133,7 @@ WHERE_OPTIONS: dict[str, tuple[Any, Any]] = {
         Annotated[
             Path | None,
             Option(
-                help="Interpreter of the local sandbox, with the repository's dependencies installed.",
+                help="Interpreter of the local sandbox, with the dependencies installed.",
                 rich_help_panel=_WHERE,
             ),
         ],
@@ -143,7 +145,7 @@ WHERE_OPTIONS: dict[str, tuple[Any, Any]] = {
             Option(
                 metavar="IMAGE",
                 callback=check_image,
-                help="Build the task's image on this base instead of its Dockerfile's.",
+                help="Build the image on this base, not the Dockerfile's.",
                 rich_help_panel=_WHERE,
             ),
         ],
@@ -153,9 +155,7 @@ WHERE_OPTIONS: dict[str, tuple[Any, Any]] = {
         Annotated[
             str,
             Option(
-                metavar="N|all",
-                help="GPUs for the container; with --sandbox docker.",
-                rich_help_panel=_WHERE,
+                metavar="N|all", help="GPUs for the container; with --sandbox docker.", rich_help_panel=_WHERE
             ),
         ],
         "",
@@ -164,28 +164,23 @@ WHERE_OPTIONS: dict[str, tuple[Any, Any]] = {
 """Parameter → its annotation and default, in the order of :class:`Where`'s fields."""
 
 RepoOption = Annotated[
-    Path | None, Option(metavar="FOLDER", help="A cloned repository instead of a task; nothing is written.")
+    Path | None, Option(metavar="FOLDER", help="A clone in place of a task; nothing is written.")
 ]
 ImageOption = Annotated[
     str | None,
     Option(
-        "--base-image",
-        metavar="IMAGE",
-        callback=check_image,
-        help="Use this base image, not the one that fits best.",
+        "--base-image", metavar="IMAGE", callback=check_image, help="Use this base image, not the best match."
     ),
 ]
 CloneOption = Annotated[
-    list[str] | None,
-    Option("--clone", metavar="URL=PATH", help="A local clone in place of an address."),
+    list[str] | None, Option("--clone", metavar="URL=PATH", help="A local clone in place of an address.")
 ]
 PaperOption = Annotated[
     list[str] | None,
     Option("--paper", metavar="URL=PATH", help="A PDF in place of a paper's address or arXiv id."),
 ]
 VersionOption = Annotated[
-    str | None,
-    Option("--python-version", metavar="X.Y", help="Python inside the base image, if you know it."),
+    str | None, Option("--python-version", metavar="X.Y", help="The base image's Python, if you know it.")
 ]
 
 

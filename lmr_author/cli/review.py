@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.agreement import show_agreement, show_disputes
 from lmr_author.cli.options import (
     ChecklistOption,
     Format,
@@ -22,6 +21,7 @@ from lmr_author.cli.options import (
     default_tasks,
     named_once,
 )
+from lmr_author.cli.review_screens import show_agreement, show_disputes
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, NotATaskError
 from lmr_author.core.texts import counted
 
@@ -47,20 +47,12 @@ def review(
     answers: Annotated[Path | None, Option(help="YAML or JSON file with the answers.")] = None,
     template: Annotated[bool, Option("--template", help="Only print an answers file to fill in.")] = False,
     checklist: ChecklistOption = None,
-    queue: Annotated[bool, Option("--queue", help="Review every task that waits for you.")] = False,
+    queue: Annotated[bool, Option("--queue", help="Review every task that awaits you.")] = False,
     agreement: Annotated[
-        bool,
-        Option(
-            "--agreement", help="Show how finished reviews agree; exit code 1 while something is disputed."
-        ),
+        bool, Option("--agreement", help="Show agreement of finished reviews; exit code 1 if disputed.")
     ] = False,
     decide: Annotated[
-        str | None,
-        Option(
-            metavar="ITEM=pass|fail",
-            autocompletion=_complete,
-            help="Decide an item on which reviewers disagree.",
-        ),
+        str | None, Option(metavar="ITEM=pass|fail", autocompletion=_complete, help="Decide a disputed item.")
     ] = None,
     reason: ReasonOption = "",
     output: FormatOption = Format.text,
@@ -92,7 +84,7 @@ def _decide(
     task: Task, decision: str, reason: str, reviewer: str, checklist: Path | None, output: Format
 ) -> int:
     """Decide a disputed item, ``ITEM=pass``; a terminal shows its evidence and asks for what is missing."""
-    from lmr_author.cli.evidence import show_evidence
+    from lmr_author.cli.review_screens import show_evidence
     from lmr_author.proof.validation.run import checked
     from lmr_author.release.review import review as reviewing
     from lmr_author.release.review.evidence_of_questions import evidence_of
@@ -251,7 +243,7 @@ def _ask(
     Args:
         before: an earlier answer, whose reason can be changed.
     """
-    from lmr_author.cli.evidence import show_evidence
+    from lmr_author.cli.review_screens import show_evidence
     from lmr_author.release.review.checklist import lacks_sentence
 
     if evidence is not None:

@@ -33,7 +33,9 @@ def suggest(
             help="Number of functions; by default those that fit the screen, at most 15.",
         ),
     ] = None,
-    globs: Annotated[list[str] | None, Option("--file", help="Only functions of files that match.")] = None,
+    globs: Annotated[
+        list[str] | None, Option("--file", help="Only functions of files that match this pattern.")
+    ] = None,
     repo: RepoOption = None,
     paper: Annotated[Path | None, Option(help="With --repo: the paper, a PDF or a paper.json.")] = None,
     task: TaskOption = None,

@@ -12,13 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import (
-    PlaceOption,
-    ReasonOption,
-    TasksArgument,
-    complete_check,
-    named_tasks,
-)
+from lmr_author.cli.options import PlaceOption, ReasonOption, TasksArgument, complete_check, named_tasks
 from lmr_author.cli.status import show_next
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS
 from lmr_author.core.task import Severity
@@ -43,25 +37,26 @@ def validate(
         Option(
             metavar="CODE",
             autocompletion=complete_check,
-            help="Only these checks: LMR401; LMR4 or leaks for a group.",
+            help="Only these checks: LMR401, or a group: LMR4, leaks.",
         ),
     ] = None,
     ignore: Annotated[
-        list[str] | None,
-        Option(metavar="CODE", autocompletion=complete_check, help="Without these checks."),
+        list[str] | None, Option(metavar="CODE", autocompletion=complete_check, help="Skip these checks.")
     ] = None,
-    severity: Annotated[Severity, Option(help="The least severity that counts.")] = Severity.NOTE,
+    severity: Annotated[Severity, Option(help="Report nothing less severe.")] = Severity.NOTE,
     accept: Annotated[
         list[str] | None,
-        Option(metavar="CODE[:PATH]", autocompletion=complete_check, help="Accept a finding, with --reason."),
+        Option(
+            metavar="CODE[:PATH]", autocompletion=complete_check, help="Accept a finding; needs --reason."
+        ),
     ] = None,
     reason: ReasonOption = "",
     output: Annotated[
         ReportFormat,
-        Option("--format", "-f", help="text for people; json for programs, github for GitHub Actions."),
+        Option("--format", "-f", help="text for people, json for programs, github for GitHub Actions."),
     ] = ReportFormat.text,
     jobs: Annotated[
-        int | None, Option("--jobs", "-j", min=1, help="Processes; by default one per processor.")
+        int | None, Option("--jobs", "-j", min=1, help="Processes; by default one per CPU.")
     ] = None,
     task: PlaceOption = None,
 ) -> int:

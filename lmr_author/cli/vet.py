@@ -40,7 +40,7 @@ def vet(
     task: TaskOption = None,
     out: Annotated[
         Path | None,
-        Option("--out", "-o", help="File to write; by default vetting.json, here or of the task."),
+        Option("--out", "-o", help="File to write; by default vetting.json of the task, or here."),
     ] = None,
     answer: Annotated[
         list[str] | None,
@@ -52,7 +52,7 @@ def vet(
         ),
     ] = None,
     answers: Annotated[Path | None, Option(help="YAML or JSON file with the answers.")] = None,
-    override_licence: Annotated[str, Option(help="Why a forbidding licence is no obstacle.")] = "",
+    override_licence: Annotated[str, Option(help="Why a licence that forbids use is no obstacle.")] = "",
     offline: OfflineOption = False,
     output: FormatOption = Format.text,
 ) -> int:

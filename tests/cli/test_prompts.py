@@ -13,9 +13,9 @@ from lmr_author.authoring.recording.options import RecordOptions
 from lmr_author.cli import ui
 from lmr_author.cli.accept import _ask_reason, _tick
 from lmr_author.cli.app import main
-from lmr_author.cli.record_dialogue import ask_driver, ask_target
+from lmr_author.cli.mask import unmask
+from lmr_author.cli.record import ask_driver, ask_target
 from lmr_author.cli.review import ask_answers
-from lmr_author.cli.unmask import unmask
 from lmr_author.core.errors import UsageError
 from lmr_author.core.task import CATEGORIES, Evaluation, GateResult, GateStatus, Task
 from lmr_author.core.task.evaluation import GateDetail, UsedSandbox, store

@@ -274,7 +274,7 @@ def test_an_answer_stands_beside_the_golden_where_there_is_room(
     show_beside(
         ("golden", "def f(x):\n    return x + 1\n"), ("answer", "def f(x):\n    y = x\n    return y\n")
     )
-    lines = capsys.readouterr().err.rstrip().splitlines()
+    lines = [line.rstrip() for line in capsys.readouterr().err.rstrip().splitlines()]
     if width == 140:
         assert [" ".join(line.split()) for line in lines] == [
             "golden answer", "def f(x): def f(x):", "return x + 1 | y = x", "> return y",
