@@ -146,7 +146,6 @@ def prepare_streams() -> None:
 
 
 def _end_streams() -> None:
-    """Write what is kept back of stdout; what it cannot take is dropped, or the end of Python would try again."""
     try:
         sys.stdout.flush()
     except OSError:

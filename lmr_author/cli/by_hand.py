@@ -131,17 +131,13 @@ def _show_waiting(left: Sequence[Candidate], output: Format, *, show: bool) -> N
     if show:
         for candidate in to_read:
             ui.say(f"{candidate.name}  {candidate.task.name}  {candidate.implementation.target}")
-    ui.say(
-        "1 answer waits for your grade"
-        if len(to_read) == 1
-        else f"{len(to_read)} answers wait for your grade"
-    )
+    ui.say(f"{counted(len(to_read), 'answer')} left for you to grade")
     for grade, number in Counter(by_rule.values()).items():
-        ui.say(f"not asked for: {counted(number, 'answer')} {BY_RULE[grade]} ({grade})")
+        ui.say(f"graded by rule: {counted(number, 'answer')} {BY_RULE[grade]} ({grade})")
 
 
 def ask_each(left: Sequence[Candidate], reviewer: str) -> int:
-    """Ask for one grade after the other, each stored at once; returns the number of answers that have one."""
+    """Ask for each grade and store it at once; return how many were given."""
     from lmr_author.release.review.score import score as store_grade
 
     given = dict[int, str]()
@@ -161,7 +157,7 @@ def ask_each(left: Sequence[Candidate], reviewer: str) -> int:
 
 
 class _StopError(Exception):
-    """The reviewer grades the other answers another time."""
+    """The reviewer stops grading for now."""
 
 
 def _ask(candidate: Candidate, before: str = "", *, stop: bool = True) -> tuple[str, str]:
@@ -212,7 +208,7 @@ def _results(tasks: Sequence[Task], predictions: Path | None, output: Format) ->
     for name, grades in summary.disputes:
         ui.say(f"disputed {name}: " + ", ".join(f"{person} {grade}" for person, grade in grades))
     if summary.hidden:
-        ui.say(f"{summary.hidden} candidates are hidden until two people have graded them")
+        ui.say(f"{summary.hidden} candidates hidden until two people have graded them")
     ui.say(agreement_line(summary.agreement))
     for model, counts in sorted(summary.models.items()):
         ui.say(f"{model}: " + ", ".join(f"{grade} {count}" for grade, count in sorted(counts.items())))
@@ -258,7 +254,6 @@ def show_beside(left: tuple[str, str], right: tuple[str, str]) -> None:
 
 
 def aligned(left: Sequence[str], right: Sequence[str]) -> Iterator[Row]:
-    """Yield two texts line by line, equal lines in one row."""
     for tag, start, end, begin, stop in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
         for here, there in zip_longest(left[start:end], right[begin:stop]):
             mark = " " if tag == "equal" else ">" if here is None else "<" if there is None else "|"

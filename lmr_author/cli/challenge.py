@@ -36,15 +36,15 @@ if TYPE_CHECKING:
     from lmr_author.runtime.environment.where import Where
 
 ADVICE = {
-    "misreading": "record again with a driver that tells it apart; or, where it is no mistake",
-    "rewrite": "record again with a tolerance for what may differ (--check), or without inputs at which both are "
-    "right, as ties are; or, where it is no rewrite",
+    "misreading": "record again with a driver that reveals it; or, if it is no mistake",
+    "rewrite": "record again with a tolerance (--check), or without inputs that allow two results, as ties do; "
+    "or, if it is no rewrite",
 }
 """Kind of an open answer → what a person can do, before the command that accepts it."""
 LEFT_OUT = {
     "golden": "the golden does not reproduce it",
     "rewrite": "the rewrite {answer} would fail",
-    "room": "it has no room",
+    "room": "there is no room for it",
 }
 """Reason why a recorded call became no case, in words."""
 DETAILS = 6
@@ -85,7 +85,7 @@ def challenge(
     if accept is not None:
         if answers is not None or model:
             raise UsageError(
-                "--accept and --answers or --model are two steps", "challenge first, then accept what is open"
+                "--accept excludes --answers and --model", "challenge first, then accept the open answers"
             )
         return _accept(folder, accept, reason, implementation, output)
     options = ChallengeOptions(
@@ -142,10 +142,7 @@ def _with_driver(folder: Task, options: ChallengeOptions, model: str | None, err
 
 
 def _ask(folder: Task, model: str, implementation: int | None) -> tuple[Challenger, ...] | None:
-    """Ask a model for misreadings and rewrites, after saying what that takes; None where nobody wants it.
-
-    What was answered before is not asked again.
-    """
+    """Ask a model for misreadings and rewrites that it has not given yet; None if the user declines."""
     from lmr_author.release.challenge import ask
 
     planned = ask.requests(folder, model, implementation)
@@ -203,13 +200,17 @@ def _show_answer(answer: Challenger, versions: Mapping[str, str]) -> None:
         _say(line, indent=DETAILS, hang=DETAILS + 2)
     if answer.lacks_api:  # which no tolerance helps
         ran = in_words(versions) or "other versions"
-        _say(f"it may call what is not in {ran}: write it for these", indent=DETAILS, hang=DETAILS + 2)
+        _say(
+            f"it may need an API that is not in {ran}: write it for these versions",
+            indent=DETAILS,
+            hang=DETAILS + 2,
+        )
     if answer.missing is not None:
         ui.diff(answer.missing.diff.splitlines(), indent=DETAILS + 2, stderr=False)
 
 
 def details(answer: Challenger) -> list[str]:
-    """Return what is known about an answer that leaves something to do, in lines that may be empty."""
+    """Return the facts about an open answer, in lines that may be empty."""
     lines = [answer.about, answer.reason]
     difference = answer.difference
     if difference is not None:

@@ -51,7 +51,6 @@ def demo(
 
 
 def _author(work: Path, recipe: dict[str, Any], where: Where) -> int:
-    """Lay out the material, run the commands, and return the largest of their exit codes."""
     from lmr_author.cli import app
 
     _lay_out(work, recipe)
@@ -82,7 +81,6 @@ def _author(work: Path, recipe: dict[str, Any], where: Where) -> int:
 
 
 def _lay_out(work: Path, recipe: dict[str, Any]) -> None:
-    """Write the paper, the instruction, and the repository as a real one with one commit of a fixed date."""
     from lmr_author.core import files, resources
     from lmr_author.core.repo.git import Commit, commit_folder
 
@@ -128,7 +126,6 @@ def _is_usable(work: Path) -> bool:
 
 
 def _clear(work: Path) -> None:
-    """Remove what a killed demo has left, and mark the folder as one that is being made."""
     (work / _UNFINISHED).touch()
     for path in work.iterdir():
         if path.is_dir() and not path.is_symlink():

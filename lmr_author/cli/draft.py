@@ -23,12 +23,14 @@ ENDINGS = {
     "sound": "the task is sound; nobody has confirmed it yet",
     "gave-up": "the model gave up: {detail}",
     "refused": "the model refused to answer: {detail}",
-    "silent": "the model went on without using its tools: {detail}",
-    "limit": "the limit of {detail} is reached; with a larger --{detail} the same command goes on",
-    "error": "it stopped: {detail}. The same command goes on",
+    "silent": "the model no longer used its tools: {detail}",
+    "limit": "it reached the limit of {detail}; a larger --{detail} continues it",
+    "error": "it stopped: {detail}. The same command continues it",
 }
 """How a draft ended → a sentence."""
-_LIST_HINT = "each line has a paper, the repository's address and, if you like, a commit; # begins a remark"
+_LIST_HINT = (
+    "write a paper, a repository's address and, optionally, a commit on each line; # starts a comment"
+)
 
 
 def draft(
@@ -87,7 +89,7 @@ def _requests(paper: str | None, repo: str | None, commit: str, papers: Path | N
             )
         return [Request(paper, repo, commit)]
     if paper or repo or commit:
-        raise UsageError("--list has papers and repositories", "leave out PAPER, --repo and --commit")
+        raise UsageError("--list excludes PAPER, --repo and --commit", "name one paper, or a list")
     requests = []
     for number, line in enumerate(read_text(papers, "--list").splitlines(), 1):
         try:
@@ -111,7 +113,7 @@ def _show(one: Draft, tasks: Path) -> None:
     state = one.state
     tone = "bold green" if one.is_sound else "bold red"
     ui.say(ENDINGS[state.ending].format(detail=state.detail), f"{state.name}:", tone, stderr=False)
-    ui.say(f"{used(state)}; the recipe lies in {one.recipe}", tone="dim", indent=2, stderr=False)
+    ui.say(f"{used(state)}; recipe: {one.recipe}", tone="dim", indent=2, stderr=False)
     if one.is_sound:
         ui.then("review", "--task", tasks / f"{state.id}-{state.name}", indent=2, stderr=False)
 

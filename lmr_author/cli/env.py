@@ -54,7 +54,7 @@ def env_lock(
     force: ForceOption = False,
     task: TaskOption = None,
 ) -> int:
-    """Pin what the repository needs as of its commit's date, and write the Dockerfile; show where it was read."""
+    """Pin the repository's requirements as of its commit's date, and write the Dockerfile."""
     from lmr_author.runtime.environment.lock import lock
     from lmr_author.runtime.environment.lock_file import LockOptions
 
@@ -78,7 +78,7 @@ def env_lock(
         if file.copy:
             ui.say(f"a copy of the earlier {file.copy} is in authoring/removed/", indent=2)
     if made.kept:
-        ui.note("the Dockerfile was edited, and stays as it is; --force writes it anew and keeps a copy")
+        ui.note("kept the edited Dockerfile; --force rewrites it and keeps a copy")
     ui.then("env", "build", *task_words(task))
     return EXIT_CLEAN
 
@@ -134,7 +134,7 @@ def env_build(
     task: TaskOption = None,
     output: FormatOption = Format.text,
 ) -> int:
-    """Build the task's image, record what it holds, and import the goal file in it; explain what fails."""
+    """Build the task's image, record its versions, and import the goal file in it; explain failures."""
     from lmr_author.runtime.environment.build import build
 
     folder = current_task(task)
@@ -153,7 +153,7 @@ def env_build(
 
 
 def _build_steps(progress: Progress) -> Callable[[str], None]:
-    """Return a function that shows lines of a build's log: one changing line, without a terminal a line a step."""
+    """Return a function that shows a build's log: one changing line; without a terminal, a line for each step."""
     from lmr_author.runtime.sandbox.docker_build import read_step
 
     where = "building"
@@ -211,7 +211,7 @@ def _show_build(result: BuildResult) -> None:
             ui.say(outcome.file, "cannot import", "bold red", stderr=False)
             _show_failure(outcome.said, imported.explanation)
     if not result.passed:
-        ui.hint("make the change, then run the same command again", stderr=False)
+        ui.hint("apply the change, then run the same command again", stderr=False)
 
 
 def _advise_on_base(folder: Task, base_image: str, task: Path | None) -> None:
@@ -263,7 +263,7 @@ def env_local(
     ui.say(f"{how} {made.path.name}: Python {made.version}")
     print(made.python.path)
     if made.fails:
-        ui.hint("make the change, then run the same command again")
+        ui.hint("apply the change, then run the same command again")
         return EXIT_FINDINGS
     ui.say("`record` and `evaluate --sandbox local` use it for this task")
     show_next(folder)

@@ -89,7 +89,6 @@ def _here(tasks: Sequence[Task], options: EvaluateOptions, shown: bool) -> _Runs
 
 
 def _on_cluster(tasks: Sequence[Task], options: EvaluateOptions, scheduler: str, shown: bool) -> _Runs:
-    """Evaluate tasks on a cluster; each is shown when all its gates are known."""
     from lmr_author.proof.evaluation.evaluate import evaluate_on_cluster
 
     with ui.progress(f"evaluating {counted(len(tasks), 'task')} on {scheduler}") as progress:
@@ -130,14 +129,13 @@ def _summed_up(runs: _Runs, tasks: int, paths: Sequence[Path], *, shown: bool) -
 
 
 class GateTable:
-    """The gates of one task on stdout: each as soon as it is known, and a last line with the verdict."""
+    """The gates of one task on stdout, each as it ends, and the verdict."""
 
     def __init__(self, title: str) -> None:
         self._title = title
         self._implementation: int | None = None
 
     def show(self, gate: GateResult, *, survivors: bool = True) -> None:
-        """Print one gate: a line; details only where it does not hold."""
         if self._title:
             # Not before: a task that cannot be evaluated at all has no table, only an error.
             _say(self._title, tone="bold")
@@ -192,7 +190,7 @@ def _refuse(task: Task, error: LmrError) -> None:
 
 
 def _show_survivors(gate: GateResult) -> None:
-    """Print the mutants that the test does not detect, by the reason; as ids alone where nothing reaches them."""
+    """Print undetected mutants by reason; only their ids where no case reaches them."""
     groups: dict[str, list[Survivor]] = {}
     for survivor in gate.detail.survivors:
         if not survivor.accepted:

@@ -67,7 +67,7 @@ def export(
     ] = "",
     task: PlaceOption = None,
 ) -> int:
-    """Export tasks to the engines that run models. Tasks must be proven to be sound, reviewed and not rejected."""
+    """Export tasks to the engines that run models. Tasks must be proven sound, reviewed and not rejected."""
     from lmr_author.core.task import by_name
     from lmr_author.release.export.export import export as export_tasks
     from lmr_author.release.export.options import ExportOptions, Publication
@@ -90,7 +90,7 @@ def export(
         )  # fmt: skip
         done = export_tasks(chosen, options)
     for task_name, problems in done.unsound.items():
-        ui.say("is not fit for release:", task_name, "yellow")
+        ui.say("not fit for release:", task_name, "yellow")
         for problem in problems:
             ui.say(problem, indent=2)
     if done.unreviewed:

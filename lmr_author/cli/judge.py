@@ -87,7 +87,7 @@ def judge(
     _, tasks = named_tasks(words, task)
     if by_hand:
         if keep:
-            raise UsageError("--keep is for verdicts of unit tests", "leave out --keep, or --by-hand")
+            raise UsageError("--keep excludes --by-hand", "leave one of them out")
         return grade_by_hand(
             tasks,
             predictions,
@@ -103,7 +103,7 @@ def judge(
             implementation=implementation,
         )
     if any((candidate, model, reviewer, grade, reason, grades, show, results, implementation)):
-        raise UsageError("options of a person's grades without --by-hand", "add --by-hand")
+        raise UsageError("these options need --by-hand", "add --by-hand")
     if predictions is None:
         raise UsageError(
             "no answers named",
@@ -183,14 +183,14 @@ def _show_scored(scored: ScoredPredictions) -> None:
         ui.say(f"unjudged: all for {name}: {error.message}", stderr=False)
     if scored.elsewhere:
         names = [f"{name} ({number})" for name, number in scored.elsewhere.items()]
-        ui.say(f"left out, as these tasks are not here: {listed(names, 5)}", stderr=False)
+        ui.say(f"skipped, no such task here: {listed(names, 5)}", stderr=False)
     notes = Counter(note for result in scored.results for note in result.dropped)
     if notes:
         most = ", ".join(f"{note} ({number})" for note, number in notes.most_common(3))
-        ui.say(f"not applied, as outside of the target: {most}", stderr=False)
+        ui.say(f"not applied, outside the target: {most}", stderr=False)
     if any(result.method == "test script" for result in scored.results):
         ui.say(
-            "judged by hand-written test scripts: sound against mistakes, not against code that cheats",
+            "judged by hand-written test scripts, which detect mistakes but not cheating",
             stderr=False,
         )
     resumed = ui.framed(", ", scored.resumed, " of them by an earlier run")
@@ -199,7 +199,7 @@ def _show_scored(scored: ScoredPredictions) -> None:
 
 
 def _show_differing(scored: ScoredPredictions) -> None:
-    """Show which answers that pass differ on a generated call: it is a reason to read them, and no verdict."""
+    """Show which passing answers differ on a generated call: a reason to read them, not a verdict."""
     differing = [result for result in scored.results if result.differs is not None]
     for result in differing[:REASONS]:
         assert result.differs is not None
@@ -225,7 +225,6 @@ def _show_unjudged(results: Sequence[CandidateResult]) -> None:
 
 
 def _samples(row: Row) -> str:
-    """Return pass@k of a model's repeated samples, and which k is left out because a problem has fewer."""
     known = [
         f"pass@{k} {rate.share:.1%} ({rate.low:.1%} to {rate.high:.1%})" for k, rate in row.pass_at.items()
     ]

@@ -104,7 +104,7 @@ def mask(
         result = mask_functions(folder, options, here)
     show(result)
     if not (options.targets or options.also or result.leaks):
-        ui.say("no solution was found in the repository")
+        ui.say("the repository contains no solution")
     if asking and result.leaks:
         ask_about_leaks(folder, result.leaks, here)
     _then(result, task, leaks=() if asking else result.leaks)
@@ -113,7 +113,7 @@ def mask(
 
 def _require_leaks_alone(folder: Task, masks: bool) -> None:
     if masks:
-        raise UsageError("--leaks masks nothing new", "leave the targets out, or leave out --leaks")
+        raise UsageError("--leaks masks nothing new", "leave out the targets or --leaks")
     if not folder.load().implementations:
         raise UsageError(f"nothing is masked in {folder.name}", "mask a function first")
 
@@ -183,7 +183,7 @@ def ask_about_leaks(task: Task, leaks: Sequence[OpenLeak], here: Path) -> None:
             return False  # an earlier answer masks it along
         given = ui.ask(
             answer=lambda _: _ask(leak),
-            reason=lambda given: ui.needed("Why is it no problem?") if given["answer"] == ACCEPT else None,
+            reason=lambda given: ui.needed("Why is it not a leak?") if given["answer"] == ACCEPT else None,
         )
         if given["answer"] == MASK:
             also[number] = tuple(leak.also)
@@ -253,7 +253,6 @@ def _identity(finding: Finding) -> tuple[str, int | None, str]:
 
 
 def show_paths(names: Sequence[str], line: str) -> None:
-    """Print a line for each path; of many caches only the first, and the number of the others."""
     from lmr_author.authoring.masking.leftovers import is_generated
 
     caches = [name for name in names if is_generated(name.rpartition("/")[2])]
@@ -280,7 +279,7 @@ def unmask(
 
     folder = current_task(task)
     if everything and target is not None:
-        raise UsageError("a target and --all are two answers", "give one of them")
+        raise UsageError("a target and --all exclude each other", "give one of them")
     if target is None and not everything:
         target = _ask_masked(folder)
     result = restore(folder, target, Path.cwd(), force=force)
@@ -291,7 +290,7 @@ def unmask(
     show_paths(result.put_back, "put back {}")
     for name in result.left_out:
         history = name.rpartition("/")[2] in HISTORY_FOLDERS
-        why = "an agent's tree has no history" if history else "something new is in its place"
+        why = "an agent's tree has no history" if history else "another file has its name"
         ui.say(f"left {name} in authoring/removed/: {why}", indent=2)
     for name in result.moved:
         ui.say(f"kept {name} in authoring/removed/", indent=2)

@@ -1,7 +1,4 @@
-"""``lmr-author new-task``, and its questions: paper and repository if not given, then one page to confirm.
-
-Nothing that can be derived is asked. Everything derived is shown, and can be changed, before anything is written.
-"""
+"""``lmr-author new-task`` and its questions: paper and repository if not given, then one page to confirm or change."""
 
 from __future__ import annotations
 
@@ -110,7 +107,7 @@ class _Dialogue:
             if kept:
                 ui.then(*sys.argv[1:], *words, head="to continue with your answers")
             if lost:
-                ui.note(f"to be answered again: {', '.join(lost)}")
+                ui.note(f"answer again: {', '.join(lost)}")
             raise
         return made[0]
 
@@ -157,7 +154,6 @@ def show(result: NewTaskResult) -> None:
 
 
 def ask_repository(linked: tuple[str, ...] = ()) -> str:
-    """Ask for the repository: one that the paper links, or another."""
     answers = ui.ask(
         linked=lambda _: (
             ui.choice("Repository (the paper links):", [*linked[:8], ANOTHER]) if linked else None
@@ -195,7 +191,7 @@ def repository_problem(answer: str) -> str:
 
 
 class Wizard:
-    """The questions that come while a task is made; the spinner stops meanwhile.
+    """The questions while a task is made.
 
     Args:
         answers: where answers are kept, by their option, or by their label if they have none.
@@ -212,7 +208,7 @@ class Wizard:
         return answer
 
     def edit(self, draft: Draft, taken: Mapping[int, str], facts: Facts) -> Draft:
-        """Ask for what is missing or wrong, then show everything until it is confirmed."""
+        """Ask for missing and wrong values, then show all until confirmed."""
         from lmr_author.authoring.new_task.draft import LABELS, OPTIONS, problems, unpublished
 
         def change(field: str, reason: str = "") -> None:

@@ -32,7 +32,6 @@ class SandboxKind(StrEnum):
 
 
 def finite(value: float) -> float:
-    """Return a number of the command line. Raises BadParameter for nan and inf, which no limit excludes."""
     if not math.isfinite(value):
         raise BadParameter(f"{value} is not a number of seconds, megabytes or days")
     return value
@@ -54,7 +53,7 @@ def complete_check() -> list[tuple[str, str]]:
 
 
 def complete_function(ctx: Context) -> list[str]:
-    """Return the node ids of the repository's functions, and their names alone: bash splits words at colons."""
+    """Return node ids and names of the repository's functions: bash splits words at colons."""
     from lmr_author.core import indexing
 
     with suppress(LmrError):
@@ -65,7 +64,6 @@ def complete_function(ctx: Context) -> list[str]:
 
 
 def complete_masked(ctx: Context) -> list[str]:
-    """Return the masked functions, as :func:`complete_function` does."""
     with suppress(LmrError):
         masked = current_task(ctx.params.get("task")).load().implementations
         return [name for each in masked for name in (str(each.target), each.qualname)]
@@ -109,7 +107,7 @@ _SHORT_IMAGES = {"pytorch": "pytorch/pytorch", "python": "python", "debian": "de
 
 
 def check_image(image: str | None) -> str | None:
-    """Refuse a misspelt short name of a base image; anything with a slash or a colon is taken as it is."""
+    """Refuse a misspelt short name of a base image; a name with "/" or ":" is never checked."""
     if image and not {"/", ":"} & set(image) and image not in _SHORT_IMAGES:
         close = difflib.get_close_matches(image, _SHORT_IMAGES, 1)
         if close:
@@ -194,7 +192,7 @@ def taking_where(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def taking_stand_ins(clones: list[str] | None, papers: list[str] | None) -> StandIns:
-    """Return what ``--clone`` and ``--paper`` name. Raises UsageError for what is no pair, or is not there."""
+    """Return the pairs of ``--clone`` and ``--paper``. Raises UsageError for no pair, or no such path."""
     from lmr_author.release.recipes.stages import StandIns
 
     return StandIns(_pairs("--clone", clones or ()), _pairs("--paper", papers or ()))
@@ -216,7 +214,6 @@ def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
 
 
 def current_task(task: Path | None) -> Task:
-    """Return the task named by ``--task``, else the one that contains the current folder."""
     from lmr_author.core.task import Task
 
     return Task.find(_existing(task) if task else Path.cwd())
@@ -252,7 +249,7 @@ def task_words(task: Path | None) -> list[str]:
 
 
 def task_or_repo(task: Path | None) -> Task:
-    """As :func:`current_task`, for commands that accept a repository too: the hint says so."""
+    """As :func:`current_task`; the hint offers ``--repo``."""
     try:
         return current_task(task)
     except NotATaskError as error:
@@ -260,7 +257,6 @@ def task_or_repo(task: Path | None) -> Task:
 
 
 def default_tasks() -> Path:
-    """Return where to look when no task is named: the current task, else ``tasks/`` here."""
     here = Path.cwd()
     inside = any((folder / "info.json").is_file() for folder in (here, *here.parents))
     return here / "tasks" if not inside and (here / "tasks").is_dir() else here
@@ -271,7 +267,7 @@ def text_or_file(value: str | None, option: str) -> str | None:
 
 
 def read_text(path: Path, option: str, hint: str = "name an existing file") -> str:
-    """Return the content of a file that an option names. Raises UsageError with a hint where there is none."""
+    """Return the content of a file that an option names. Raises UsageError if it cannot be read."""
     if not path.is_file():
         raise UsageError(f"{option} {path}: there is no such file", hint)
     try:

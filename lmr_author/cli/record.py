@@ -172,7 +172,7 @@ def _made(generated: int) -> str:
 
 
 def case_lines(cases: Sequence[Case]) -> Iterator[str]:
-    """Yield what all cases have in common, and for each its call, its size and what it adds to the others."""
+    """Yield the arguments all cases share, then each case's call, size and addition to the others."""
     from lmr_author.authoring.recording.selection import in_words
 
     if len(cases) > 1:
@@ -230,7 +230,7 @@ def _show_mutants(result: RecordResult) -> None:
 
 
 def ask_target(folder: Task, target: str | None, *, force: bool) -> tuple[str | None, bool]:
-    """Ask for the target where there are several, and whether to replace its recording. Raises UsageError for no."""
+    """Ask which target, and whether to replace its recording. Raises UsageError for no."""
     from lmr_author.authoring.recording.job import implementation_of
 
     info = folder.load()
@@ -240,9 +240,9 @@ def ask_target(folder: Task, target: str | None, *, force: bool) -> tuple[str | 
         implementation = implementation_of(folder, info, target or given["target"], Path.cwd())
         if force or not folder.unit_test(info, implementation).exists():
             return None
-        question = f"{implementation.target} is recorded already. Replace its test (the old one is kept)?"
+        question = f"{implementation.target} already has a test. Replace it (the old one is kept)?"
         if not ui.confirm(question, default=False):
-            raise UsageError("nothing was recorded", "the earlier test stays")
+            raise UsageError("nothing was recorded", "the earlier test is unchanged")
         return True
 
     is_open = target is None and len(targets) > 1
@@ -253,7 +253,7 @@ def ask_target(folder: Task, target: str | None, *, force: bool) -> tuple[str | 
 
 
 def ask_driver(folder: Task, target: str | None, options: RecordOptions) -> RecordOptions | Path:
-    """Ask what calls the target; return the options with it, or the file of a driver that is only to be drafted."""
+    """Ask what calls the target; return the options with it, or the file of a driver to draft."""
     from lmr_author.authoring.recording.driver import require_python
     from lmr_author.authoring.recording.job import implementation_of
 
@@ -264,11 +264,11 @@ def ask_driver(folder: Task, target: str | None, options: RecordOptions) -> Reco
     choices = {}
     if last:
         choices[LAST] = f"The last command: {shlex.join(last)}"
-    choices[COMMAND] = "A command of the repository, as python train.py --steps 2"
+    choices[COMMAND] = "A command, as python train.py --steps 2"
     if tests := _tests(implementation, repository):
         choices[TESTS] = f"The repository's tests: {tests}"
-    choices[EXAMPLE] = f"A call that I write, as {implementation.goal_function}(2.0, scale=0.5)"
-    choices[DRAFT] = "A script that calls it: draft one, which I edit"
+    choices[EXAMPLE] = f"A call that I type, as {implementation.goal_function}(2.0, scale=0.5)"
+    choices[DRAFT] = "Draft a script of calls for me to edit"
 
     def describe(given: dict[str, Any]) -> RecordOptions | Path:
         if given["driver"] == DRAFT:
@@ -291,7 +291,6 @@ def ask_driver(folder: Task, target: str | None, options: RecordOptions) -> Reco
 
 
 def _tests(implementation: Implementation, repository: Path) -> str:
-    """Return the first file of tests that run the function, and how many more there are; "" for none."""
     from lmr_author.authoring.recording.driver import from_tests
 
     try:
@@ -320,7 +319,7 @@ def _refusal(words: Sequence[str], repository: Path) -> str:
 
 
 def _last_command(folder: Task, info: TaskInfo, implementation: Implementation) -> tuple[str, ...]:
-    """Return the command of this function's recording, else of another one's; () where it would be refused."""
+    """Return the last usable command: of this function's recording, else of another's; () for none."""
     from lmr_author.core.task.recording import load
 
     others = [other for other in info.implementations if other.index != implementation.index]

@@ -83,7 +83,6 @@ def review(
 def _decide(
     task: Task, decision: str, reason: str, reviewer: str, checklist: Path | None, output: Format
 ) -> int:
-    """Decide a disputed item, ``ITEM=pass``; a terminal shows its evidence and asks for what is missing."""
     from lmr_author.cli.review_screens import show_evidence
     from lmr_author.proof.validation.run import checked
     from lmr_author.release.review import review as reviewing
@@ -108,7 +107,7 @@ def _decide(
 
 
 def ask_reviewer(reviewer: str | None, asking: bool) -> str:
-    """Return the reviewer's name; ask for it at a terminal, where git's name is the one proposed."""
+    """Return the reviewer's name; at a terminal ask for it, proposing git's user name."""
     from lmr_author.core.repo.git import user_name
     from lmr_author.core.task.reviews import path_of_reviewer
 
@@ -124,7 +123,6 @@ def ask_reviewer(reviewer: str | None, asking: bool) -> str:
 
 
 def _template(task: Path | None, checklist: Path | None) -> dict[str, Any]:
-    """Return an answers file to fill in: for the given list, else the task's, else our own."""
     from lmr_author.core.task import Task
     from lmr_author.proof.validation.run import checked
     from lmr_author.release.review.checklist import template
@@ -220,7 +218,7 @@ def _resumed(
     items: Mapping[str, ChecklistQuestion],
     evidence: Mapping[str, QuestionEvidence],
 ) -> Answers:
-    """Return the earlier answers, and say how many: those that can be stored, as their evidence did not weaken."""
+    """Return the earlier answers that still meet the rules for their evidence."""
     from lmr_author.release.review.checklist import human_items
 
     answers: Answers = {}
@@ -274,7 +272,7 @@ def _ask(
 
 
 class _TaskPage:
-    """The task's page, written when it is first asked for: beside no task, as it shows the solution."""
+    """The task's page, written on first use into the cache: it shows the solution."""
 
     def __init__(self, task: Task) -> None:
         self._task = task
@@ -318,7 +316,6 @@ def _show_items(items: Iterable[ReviewItem]) -> None:
 
 
 def _queue(tasks: Sequence[Task], reviewer: str, checklist: Path | None, asking: bool, output: Format) -> int:
-    """Review the tasks that wait for a person; without a terminal only list them."""
     from lmr_author.release.review import review as reviewing
 
     waiting = reviewing.find_waiting(tasks, reviewer, checklist)

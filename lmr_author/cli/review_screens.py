@@ -62,7 +62,7 @@ def _rest(number: int, noun: str) -> None:
 
 
 def _prose(text: str) -> None:
-    """Print a paper's text with its lines joined; a line that is short or holds a formula stays a line."""
+    """Print a paper's text as paragraphs; short lines and formulas keep their line."""
     joined = re.sub(r"(\w{2,})-\n(?=[a-z])", r"\1", text.strip())
     paragraphs, running = list[str](), False
     for line in shortened(joined, MOST_PROSE).splitlines():
@@ -79,7 +79,7 @@ def _prose(text: str) -> None:
 
 
 def _code(lines: Sequence[CodeLine]) -> None:
-    """Print code; of a long one the beginning, and every line that is marked or returns."""
+    """Print code; of long code the beginning and every marked or returning line."""
     beginning, others = lines[:MOST_CODE], lines[MOST_CODE:]
     shown = [*beginning, *(line for line in others if line.mark or line.returns)]
     following = shown[0].number if shown else 0
@@ -177,7 +177,7 @@ def _show_result(result: ReviewResult) -> None:
     elif status.missing:
         ui.say(f"{status.missing} more reviews are needed; answers stay hidden until then", indent=2)
     for name in status.damaged:
-        ui.say(f"authoring/reviews/{name}: it counts for nothing", "damaged", "bold red", indent=2)
+        ui.say(f"authoring/reviews/{name} (ignored)", "damaged", "bold red", indent=2)
     for item in status.failed:
         ui.say(item, "fails", "bold red", indent=2)
     show_disputes(status.disputes)
@@ -194,7 +194,6 @@ def show_disputes(disputes: Iterable[Dispute]) -> None:
 
 
 def agreement_line(total: Agreement) -> str:
-    """Return the measures of agreement on one line, without those that are undefined."""
     if not total.judged:
         return "agreement: nothing has been judged by two people yet"
     measures = [f"{name} {value}" for name, value in total.coefficients]

@@ -75,7 +75,6 @@ def _then(ranking: Suggestions, task: Path | None, repo: Path | None, paper: Pat
 
 
 def _print_table(ranking: Suggestions, *, is_fitted: bool) -> None:
-    """Print for each function its target, and below it reason, size and terms of the paper."""
     screen = ui.console(stderr=False)
     width, room = (screen.width - 10, screen.height - AROUND) if screen.is_terminal else (10**6, 10**6)
     ui.say("rank score  function, and what lowers its score most", tone="bold", stderr=False)

@@ -162,7 +162,6 @@ def say(
 
 
 def say_lines(text: str, *, indent: int = 0, hang: int | None = None) -> None:
-    """Print a text of several lines, each wrapped by itself."""
     for line in text.splitlines():
         say(line, indent=indent, hang=hang)
 
@@ -187,7 +186,6 @@ def then(*words: object, head: str = "next", indent: int = 0, stderr: bool = Tru
 
 
 def diff(lines: Iterable[str], *, indent: int = 0, stderr: bool = True) -> None:
-    """Print the lines of a diff in red and green; none is wrapped."""
     from rich.text import Text
 
     screen = console(stderr=stderr)
@@ -232,7 +230,7 @@ _said_at = 0.0
 
 
 class Progress:
-    """One changing line on stderr with the elapsed time and what is left; without a terminal a line now and then."""
+    """One changing line on stderr with elapsed and remaining time; without a terminal, a line after long silence."""
 
     def __init__(self, line: rich_progress.Progress | None) -> None:
         self._line = line
@@ -254,7 +252,7 @@ class Progress:
             say(f"{step} ({now - self._started:.0f} s{framed(', ', left)})", tone="dim")
 
     def _left(self, step: str) -> str:
-        """Return the time that the rest of a step takes at the speed so far, in words; "" where that is not known."""
+        """Return the remaining time of a step in words; "" if unknown."""
         if not isinstance(step, Step) or not step.total:
             return ""
         if step.total != self._last.total or step.done < self._last.done:
@@ -267,7 +265,6 @@ class Progress:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Stop the spinner while a question is asked: each would write over the other."""
         if self._line is not None:
             self._line.stop()
         yield
@@ -317,7 +314,7 @@ def can_ask() -> bool:
 
 
 def require_person(there: bool, problem: str, hint: str) -> None:
-    """Raise UsageError where something is missing and nobody is there to be asked."""
+    """Raise UsageError if something is missing and nobody can be asked."""
     if not there:
         raise UsageError(problem, hint)
 
@@ -400,7 +397,6 @@ def needed(question: str, default: str = "", check: Check | None = None) -> str:
 
 
 def path(question: str, default: str = "", check: Check | None = None) -> str:
-    """Ask for a path, with completion by Tab."""
     import questionary
 
     answer: str = _answer(questionary.path(question, default=default, validate=_validate(_required(check))))
@@ -408,7 +404,7 @@ def path(question: str, default: str = "", check: Check | None = None) -> str:
 
 
 def _validate(check: Check | None) -> Callable[[str], str | bool]:
-    """Return a check as questionary takes it; the warning has one line, and must fit it."""
+    """Return a check for questionary, whose warning must fit one line."""
 
     def validate(answer: str) -> str | bool:
         problem = check(answer.strip()) if check else ""

@@ -60,7 +60,7 @@ def validate(
     ] = None,
     task: PlaceOption = None,
 ) -> int:
-    """Check tasks statically: report every defect that can be seen without running anything."""
+    """Check tasks statically: report defects without running any code."""
     from lmr_author.proof.validation.report import accept_findings
     from lmr_author.proof.validation.run import processors, select_checks
     from lmr_author.proof.validation.run import validate as run_checks
@@ -173,7 +173,6 @@ def _of_task(task: TaskReport, width: int) -> Iterator[str]:
 
 
 def _leaks(task: TaskReport) -> dict[tuple[str, str], Leak]:
-    """Return the likest place of each file that contains a solution, by code and path."""
     from lmr_author.proof.contents import TaskContents
     from lmr_author.proof.leaks.tree import search
 

@@ -80,7 +80,7 @@ def test_one_broken_task_does_not_stop_the_others(task: Task, tmp_path: Path) ->
 
     assert judged.code == 1 and [line["outcome"] for line in results(tmp_path)] == ["passed"]
     assert "unjudged: all for 3-Broken" in judged.out
-    assert "left out, as these tasks are not here: 12-Elsewhere (1)" in judged.out
+    assert "skipped, no such task here: 12-Elsewhere (1)" in judged.out
 
 
 def test_answers_are_judged_and_summarised(task: Task, tmp_path: Path) -> None:
