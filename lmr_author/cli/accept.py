@@ -44,7 +44,7 @@ def accept(
         if reason and len(found) > 1:
             raise UsageError(
                 f"--reason is for one mutant; {' '.join(chosen)} names {len(found)}: {' '.join(found)}",
-                "accept each with its own reason; at a terminal, leave out --reason to be asked",
+                "accept each with a sentence of its own; at a terminal, leave out --reason to be asked",
             )
         ui.require_person(bool(reason) or asking, "no reason given", "add --reason TEXT")
         return not mutant

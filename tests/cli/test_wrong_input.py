@@ -43,6 +43,7 @@ USAGE, EXPECTED = 2, 3
             "unexpected extra argument",
             "named by --task; see lmr-author env lock --help",
         ),
+        ("env frobnicate", "there is no command", "see lmr-author env --help"),
         ("report --html", "'--html' requires an argument", "see lmr-author report --help"),
         ("vet nowhere.pdf --no-input", "nowhere.pdf: no such file", "an arXiv id"),
         ("vet 2305.18290 --repo ./none --no-input", "./none: no such", "the folder of a clone"),
@@ -94,6 +95,12 @@ def test_tasks_one_folder_deeper_are_named(tmp_path: Path) -> None:
 
     folder = shlex.split(hint.split("`")[1])
     assert "its tasks lie in data/" in hint and folder == ["cd", str(tmp_path / "the set" / "data")]
+
+
+def test_a_date_of_no_lock(fresh: Task) -> None:
+    fresh.lock.unlink()
+    for date, error in (("soon", "is not a date"), ("1999-01-01", "did not exist")):
+        assert error in refuse(USAGE, "env", "lock", "--date", date, cwd=fresh.root)[0]
 
 
 def test_an_info_json_that_is_none(fresh: Task) -> None:

@@ -159,7 +159,7 @@ def test_answers_of_one_model_only(task: Task, predictions: Path, capsys: pytest
     call = ("--predictions", predictions, "--reviewer", "ada", "--list")
     assert by_hand(task, *call, "--model", "llama") == 0
     shown = capsys.readouterr().err
-    assert "1 answer waits" in shown
+    assert "1 answer left for you" in shown
     assert "graded by rule: 1 answer without an implementation (logically-incorrect)" in shown
     assert by_hand(task, *call, "--model", "nobody") == 2
     assert "those of claude, gpt, llama" in capsys.readouterr().err
