@@ -60,7 +60,6 @@ ENV_COMMANDS = {
     "build": "Build the image, record its content, import the goal file in it.",
     "local": "Make a virtual environment from the lock, for the local sandbox.",
 }
-"""The commands of ``env``, in the order of their use."""
 
 VERBS = {name: purpose for section in SECTIONS.values() for name, purpose in section.items()}
 

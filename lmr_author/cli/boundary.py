@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 _ERRORS = "lmr-author"
-"""Name of the error handler of stdout and stderr."""
 
 _ASCII = {
     "…": "...", "·": "-", "–": "-", "→": "->", "×": "x", "✓": "+", "✗": "x", "○": "o",

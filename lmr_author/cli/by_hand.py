@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 
 MOST_OF_PAPER = 1500
-"""Characters of a section of the paper that are shown."""
 BY_RULE = {"completely-correct": "equal to the golden", "logically-incorrect": "without an implementation"}
 """Why an answer has a grade that nobody was asked for."""
 
@@ -161,12 +160,7 @@ class _StopError(Exception):
 
 
 def _ask(candidate: Candidate, before: str = "", *, stop: bool = True) -> tuple[str, str]:
-    """Ask for a grade and its reason, below the paper's words and the answer beside the golden.
-
-    Args:
-        before: the grade that it has, with its reason.
-        stop: offer to stop, which raises _StopError.
-    """
+    """Ask for a grade and its reason; ``stop`` offers to stop, which raises _StopError."""
     from lmr_author.core.task.reviews import GRADES
     from lmr_author.release.review.score import passages
 

@@ -46,11 +46,8 @@ LEFT_OUT = {
     "rewrite": "the rewrite {answer} would fail",
     "room": "there is no room for it",
 }
-"""Reason why a recorded call became no case, in words."""
 DETAILS = 6
-"""Column of what belongs to an answer."""
 NUMBERS = 8
-"""Calls, lines or names that are shown."""
 
 _say = partial(ui.say, stderr=False)
 

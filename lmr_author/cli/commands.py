@@ -27,7 +27,6 @@ SETTINGS: dict[str, Any] = {
 ASKING = {
     "vet", "new-task", "mask", "unmask", "record", "challenge", "accept", "review", "report", "export", "judge",
 }  # fmt: skip
-"""Verbs that ask at a terminal."""
 _VALUES = {"Path": "PATH", "int": "N", "float": "N"}
 
 
@@ -151,12 +150,7 @@ def group(
     *,
     completion: bool = False,
 ) -> typer.Typer:
-    """Return a Typer app whose commands are loaded when they run.
-
-    Args:
-        sections: title → name of a command → purpose.
-        load_command: returns the command of a name, with all its options.
-    """
+    """Return a Typer app of sections (title → command → purpose) whose commands are loaded when they run."""
     return typer.Typer(
         cls=type("Group", (LazyGroup,), {"sections": sections, "load": staticmethod(load_command)}),
         no_args_is_help=True,

@@ -23,7 +23,6 @@ EXPLAINED = {
     "record": "A mutant is the original with a small mistake; a good test makes it fail.",
     "evaluate": "A gate is one thing that a run has to show; a task is sound if all hold.",
 }
-"""By verb: a word that the reader meets in what the verb prints."""
 
 
 def demo(

@@ -27,7 +27,6 @@ ENDINGS = {
     "limit": "it reached the limit of {detail}; a larger --{detail} continues it",
     "error": "it stopped: {detail}. The same command continues it",
 }
-"""How a draft ended → a sentence."""
 _LIST_HINT = (
     "write a paper, a repository's address and, optionally, a commit on each line; # starts a comment"
 )

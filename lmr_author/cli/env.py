@@ -34,11 +34,8 @@ if TYPE_CHECKING:
     from lmr_author.runtime.environment.lock_file import Lock
 
 SHOWN = 12
-"""Lines of a long list that are shown."""
 LAST_LINES = 8
-"""Lines of a failed step's log that are shown."""
 WIDTH = 110
-"""Characters of a build's step that are shown."""
 
 
 def env_lock(

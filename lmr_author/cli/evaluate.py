@@ -37,11 +37,9 @@ MARKS = {
     "skipped": ("dim", "-"),
 }
 MESSAGE = 28
-"""Column of a gate's message."""
 SURVIVORS = 30
 """Surviving mutants that a failed gate shows; the evaluation's record has all."""
 LOG_LINES = 8
-"""Last lines of the log that a failed gate shows."""
 
 _say = partial(ui.say, stderr=False)
 

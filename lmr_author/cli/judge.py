@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -35,7 +36,7 @@ EVERY = 50
 """Without a terminal, a line is printed after this many results."""
 REASONS = 10
 """Candidates that did not pass whose reasons are shown; the file of results has all."""
-BY_HAND = "With --by-hand"
+_by_hand = partial(Option, rich_help_panel="With --by-hand")
 HEADER = ("model", "problems", "passed", "rate", "95 % interval", "not passed", "unjudged")
 
 
@@ -57,26 +58,18 @@ def judge(
     by_hand: Annotated[
         bool, Option("--by-hand", help="People grade the answers, as in LMR-Bench's paper.")
     ] = False,
-    candidate: Annotated[
-        Path | None, Option(help="One answer: a Python file.", rich_help_panel=BY_HAND)
-    ] = None,
-    model: Annotated[str | None, Option(help="Only this model's answers.", rich_help_panel=BY_HAND)] = None,
+    candidate: Annotated[Path | None, _by_hand(help="One answer: a Python file.")] = None,
+    model: Annotated[str | None, _by_hand(help="Only this model's answers.")] = None,
     reviewer: Annotated[
-        str | None, Option(metavar="NAME", help="Your name, stored with each grade.", rich_help_panel=BY_HAND)
+        str | None, _by_hand(metavar="NAME", help="Your name, stored with each grade.")
     ] = None,
-    grade: Annotated[Grade | None, Option(help="The grade of --candidate.", rich_help_panel=BY_HAND)] = None,
-    reason: Annotated[str, Option(help="Why it has this grade.", rich_help_panel=BY_HAND)] = "",
-    grades: Annotated[
-        Path | None, Option(help="YAML or JSON file: answer → grade.", rich_help_panel=BY_HAND)
-    ] = None,
-    show: Annotated[
-        bool, Option("--list", help="Only list the answers you have not graded.", rich_help_panel=BY_HAND)
-    ] = False,
-    results: Annotated[
-        bool, Option("--results", help="Show the graders' agreement.", rich_help_panel=BY_HAND)
-    ] = False,
+    grade: Annotated[Grade | None, _by_hand(help="The grade of --candidate.")] = None,
+    reason: Annotated[str, _by_hand(help="Why it has this grade.")] = "",
+    grades: Annotated[Path | None, _by_hand(help="YAML or JSON file: answer → grade.")] = None,
+    show: Annotated[bool, _by_hand("--list", help="Only list the answers you have not graded.")] = False,
+    results: Annotated[bool, _by_hand("--results", help="Show the graders' agreement.")] = False,
     implementation: Annotated[
-        int | None, Option(help="The implementation, if the task has several.", rich_help_panel=BY_HAND)
+        int | None, _by_hand(help="The implementation, if the task has several.")
     ] = None,
     output: FormatOption = Format.text,
     task: PlaceOption = None,
@@ -189,10 +182,7 @@ def _show_scored(scored: ScoredPredictions) -> None:
         most = ", ".join(f"{note} ({number})" for note, number in notes.most_common(3))
         ui.say(f"not applied, outside the target: {most}", stderr=False)
     if any(result.method == "test script" for result in scored.results):
-        ui.say(
-            "judged by hand-written test scripts, which detect mistakes but not cheating",
-            stderr=False,
-        )
+        ui.say("judged by hand-written test scripts, which detect mistakes but not cheating", stderr=False)
     resumed = ui.framed(", ", scored.resumed, " of them by an earlier run")
     ui.say(f"{len(scored.results)} candidates{resumed}: {scored.path}", stderr=False)
     ui.then("analyze", scored.path, "--out", "analysis", stderr=False)

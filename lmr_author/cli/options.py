@@ -8,6 +8,7 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -116,46 +117,31 @@ def check_image(image: str | None) -> str | None:
     return image
 
 
-_WHERE = "Where it runs"
+_where = partial(Option, rich_help_panel="Where it runs")
 WHERE_OPTIONS: dict[str, tuple[Any, Any]] = {
     "sandbox": (
-        Annotated[
-            SandboxKind,
-            Option(
-                help="local (bubblewrap if installed) or docker (the task's image).", rich_help_panel=_WHERE
-            ),
-        ],
+        Annotated[SandboxKind, _where(help="local (bubblewrap if installed) or docker (the task's image).")],
         SandboxKind.local,
     ),
     "python": (
         Annotated[
-            Path | None,
-            Option(
-                help="Interpreter of the local sandbox, with the dependencies installed.",
-                rich_help_panel=_WHERE,
-            ),
+            Path | None, _where(help="Interpreter of the local sandbox, with the dependencies installed.")
         ],
         None,
     ),
     "base_image": (
         Annotated[
             str,
-            Option(
+            _where(
                 metavar="IMAGE",
                 callback=check_image,
                 help="Build the image on this base, not the Dockerfile's.",
-                rich_help_panel=_WHERE,
             ),
         ],
         "",
     ),
     "gpus": (
-        Annotated[
-            str,
-            Option(
-                metavar="N|all", help="GPUs for the container; with --sandbox docker.", rich_help_panel=_WHERE
-            ),
-        ],
+        Annotated[str, _where(metavar="N|all", help="GPUs for the container; with --sandbox docker.")],
         "",
     ),
 }

@@ -27,13 +27,10 @@ if TYPE_CHECKING:
     from lmr_author.runtime.environment.where import Where
 
 MOST = 3
-"""Notes of one kind that are shown."""
 MOST_CASES = 12
 """Cases that are listed; the test page has all of them."""
 WIDE = 200
-"""Columns of a case's line without a terminal."""
 SURVIVORS = 5
-"""Surviving mutants that are shown."""
 _CONTAINER = re.compile(r"(?!(?:True|False|None)$)[A-Za-z]\w*(?: of \d+)?$")
 """The description of an object or a container: its parts say more."""
 

@@ -185,14 +185,7 @@ def ask_answers(
     evidence: Mapping[str, QuestionEvidence] | None = None,
     address: Callable[[str], str] | None = None,
 ) -> Answers:
-    """Ask every item that has no answer yet; then every answer can be changed.
-
-    Args:
-        before: the answers of an interrupted review, by item.
-        keep: stores all answers after each one, also those to items of another checklist.
-        evidence: what to show beside each item.
-        address: returns where the task's page shows an item.
-    """
+    """Ask every item without an answer, keeping all answers after each one; then every answer can be changed."""
     items, shown = {question.id: question for question in questions}, evidence or {}
     names = list(items)
     answers = _resumed(before, items, shown)
@@ -236,11 +229,7 @@ def _ask(
     address: Callable[[str], str] | None,
     before: Mapping[str, str] | None,
 ) -> dict[str, str]:
-    """Ask one question. A pass needs a reason if the evidence is weak, any other answer always.
-
-    Args:
-        before: an earlier answer, whose reason can be changed.
-    """
+    """Ask one question. A pass needs a reason if the evidence is weak, any other answer always."""
     from lmr_author.cli.review_screens import show_evidence
     from lmr_author.release.review.checklist import lacks_sentence
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 MOST_CODE, MOST_PROSE, MOST_LINES, MOST_ROWS = 60, 2400, 14, 16
 """Lines of code, characters of a paper, facts, and rows of a table that one piece of evidence takes at most."""
 MOST_DIFFS = 8
-"""Mutants shown one by one."""
 NARROWEST_CELL, MOST_OF_CELL = 9, 120
 """Columns of a cell at least, and its characters at most."""
 RUNNING = 60

@@ -14,11 +14,9 @@ if TYPE_CHECKING:
     from lmr_author.release.reporting.status import Status
 
 GLUE = "\u00a0"
-"""A space at which no line is broken."""
 DRAFTS = {"drafted": "not confirmed by anybody yet", "confirmed": "confirmed", "rejected": "rejected"}
 """What people made of a model's draft → in words."""
 FEW = 3
-"""Tasks whose status is shown in full; more are shown as a table."""
 
 
 def status(words: TasksArgument = None, task: PlaceOption = None, output: FormatOption = Format.text) -> int:

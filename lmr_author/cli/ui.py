@@ -223,7 +223,6 @@ def columns_of(rows: Collection[tuple[str, ...]]) -> None:
 SURE_SECONDS = 5.0
 """After so much of a step its speed is taken for that of the rest."""
 BESIDE = len("⠋  0:00:00 ")
-"""Columns of a line of progress beside its texts."""
 QUIET_SECONDS = 60.0
 """Without a terminal a step is printed after so long without any line: people read logs."""
 _said_at = 0.0
@@ -332,12 +331,9 @@ def going_back(possible: bool = True) -> Iterator[None]:
 
 
 def steps(*ask: Callable[[], object]) -> None:
-    """Ask questions in order; Escape returns to the previous one.
+    """Ask questions in order; Escape returns to the previous one, skipping those that returned False.
 
     At the first one Escape raises Back if these are themselves a step, and does nothing otherwise.
-
-    Args:
-        ask: each returns False if nothing had to be asked, and is then skipped on the way back.
     """
     asked: list[int] = []
     at = 0
@@ -354,11 +350,7 @@ def steps(*ask: Callable[[], object]) -> None:
 
 
 def ask(**questions: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
-    """Ask questions as :func:`steps` does, and return their answers by name.
-
-    Args:
-        questions: each gets the answers so far, and returns None if nothing had to be asked.
-    """
+    """Ask questions as :func:`steps` does; each gets the answers so far, and returns None if it asked nothing."""
     answers: dict[str, Any] = {}
 
     def step(name: str) -> bool:
@@ -427,11 +419,7 @@ def problem(action: Callable[[], object]) -> str:
 
 
 def letter(question: str, answers: Mapping[str, str]) -> str:
-    """Ask for one of several answers by its letter; Enter alone is none, so that nothing is signed by mistake.
-
-    Args:
-        answers: letter → answer; the word itself works as well. "b" goes back, as Escape does.
-    """
+    """Ask for an answer by its letter or word; Enter alone is none, so that nothing is signed by mistake."""
     answers = {**answers, "b": "back"} if _is_back_possible else answers
     words = {**answers, **{answer: answer for answer in answers.values()}}
     shown = ", ".join(f"{key} {answer}" for key, answer in answers.items())
@@ -443,11 +431,7 @@ def letter(question: str, answers: Mapping[str, str]) -> str:
 
 
 def choice(question: str, choices: Mapping[str, str] | Iterable[str], default: str = "") -> str:
-    """Ask for one of several answers.
-
-    Args:
-        choices: the answers, or answer → label.
-    """
+    """Ask for one of several answers, or of several answers with their labels."""
     import questionary
 
     labels = dict(choices) if isinstance(choices, Mapping) else {answer: answer for answer in choices}
@@ -468,12 +452,7 @@ def choice(question: str, choices: Mapping[str, str] | Iterable[str], default: s
 
 
 def revise(answers: Callable[[], Mapping[str, str]], ask: Callable[[str], object]) -> None:
-    """Let a person change answers until all are right.
-
-    Args:
-        answers: returns name → answer, as they are now.
-        ask: asks for the answer of that name again.
-    """
+    """Let a person change answers (name → answer, as they are now) until all are right."""
     while (chosen := choice("Change an answer?", {"done": "No, store them", **answers()})) != "done":
         with suppress(Back), going_back():
             ask(chosen)
@@ -489,12 +468,9 @@ def confirm(question: str, *, default: bool = True) -> bool:
 def several(
     question: str, remarks: Mapping[str, str], unchecked: Collection[str] = (), *, search: bool = False
 ) -> list[str]:
-    """Ask for some of several answers.
+    """Ask for some of several answers, each offered with a remark; all but ``unchecked`` are preselected.
 
-    Args:
-        remarks: answer → why it is offered; cut where the terminal ends. Of a long answer the end is shown.
-        unchecked: answers that are not preselected.
-        search: for many answers: a typed text filters them, none is preselected, at least one is needed.
+    With ``search``, for many answers, typing filters them, none is preselected, and at least one is needed.
     """
     import questionary
 

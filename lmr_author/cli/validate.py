@@ -113,13 +113,10 @@ def _print(report: Report, output: ReportFormat) -> None:
 WIDE = 120
 """Columns of a report without a terminal, or in a wider one: longer lines are hard to read."""
 SHOWN_LINES = 3
-"""Lines shown of a finding that spans more."""
 MOST_DIFF = 14
-"""Lines shown of the difference between a leak and the golden."""
 LEAKS = ("LMR403", "LMR404")
 """Checks that find the solution's code, which is shown beside the golden's."""
 SEVERITIES = ("error", "warning", "note")
-"""The worst first."""
 _INDENT = 6
 _STYLES = {
     r"^\S.*?(?=: (error|warning|note) [A-Z]{3}\d)": "underline",
@@ -131,7 +128,6 @@ _STYLES = {
     r"^ {6}-.*": "red",
     r"^No problems found.*|^  \D{18} yes": "green",
 }
-"""Regular expression → style of its matches."""
 
 
 def print_findings(report: Report) -> None:
