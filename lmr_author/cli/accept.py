@@ -21,13 +21,12 @@ if TYPE_CHECKING:
 def accept(
     word: TaskArgument = None,
     mutant: Annotated[
-        list[str] | None,
-        Option(metavar="ID|LINES", help="A survivor, or all on these lines (40-52); else a list to tick."),
+        list[str] | None, Option(metavar="ID|LINES", help="A survivor, or all on lines 40-52.")
     ] = None,
     reason: ReasonOption = "",
     task: TaskOption = None,
 ) -> int:
-    """Record that a survivor does the same as the original on every input; each needs a reason of its own."""
+    """Accept survivors that equal the original on every input, each with a reason of its own."""
     from lmr_author.cli.evaluate import GateTable
     from lmr_author.cli.status import show_next
     from lmr_author.proof.evaluation.accepting import accept_mutants, mutant_gates
@@ -44,10 +43,10 @@ def accept(
         found.update(_find(folder, chosen))
         if reason and len(found) > 1:
             raise UsageError(
-                f"--reason is for one change, and {' '.join(chosen)} names {len(found)}: {' '.join(found)}",
-                "accept each with a sentence of its own; in a terminal, leave out --reason to be asked",
+                f"--reason is for one mutant; {' '.join(chosen)} names {len(found)}: {' '.join(found)}",
+                "accept each with a sentence of its own; at a terminal, leave out --reason to be asked",
             )
-        ui.require_person(bool(reason) or asking, "a mutant is accepted for a reason", "add --reason TEXT")
+        ui.require_person(bool(reason) or asking, "no reason given", "add --reason TEXT")
         return not mutant
 
     def ask_reason(identifier: str) -> None:
@@ -75,7 +74,7 @@ def accept(
 
 
 NAME = "add --mutant ID; `lmr-author evaluate` lists the survivors"
-TICK = "move with the arrow keys, tick a row with the space bar, then press Enter"
+TICK = "tick rows with the space bar, then press Enter"
 
 
 def _find(task: Task, words: list[str]) -> Found:
@@ -89,7 +88,7 @@ def _find(task: Task, words: list[str]) -> Found:
 
 
 def _ask_reason(task: Task, found: Found, reasons: dict[str, str], identifier: str) -> str:
-    """Ask for the reason of one mutant until it is one by the rules, which those given before bind, too."""
+    """Ask for the reason of one mutant until it meets the rules."""
     from lmr_author.core.task import equivalents
     from lmr_author.core.task.equivalents import EquivalentMutant
 
@@ -102,7 +101,7 @@ def _ask_reason(task: Task, found: Found, reasons: dict[str, str], identifier: s
     def check(reason: str) -> str:
         return equivalents.flaw_of(entry(identifier, reason), others)
 
-    return ui.needed(f"{identifier}: why is this the same on every input?", "", check)
+    return ui.needed(f"{identifier}: why does it equal the original on every input?", "", check)
 
 
 def _tick(task: Task) -> list[str]:
@@ -118,7 +117,7 @@ def _tick(task: Task) -> list[str]:
         ui.say(f"line {one.line}, {one.operator}", one.id, "yellow")
         ui.diff(one.diff.splitlines(), indent=2)
     labels = {one.id: f"line {one.line}, {one.operator}" for one in survivors}
-    return ui.several("Which do the same as the original on every input?", labels, unchecked=labels)
+    return ui.several("Which equal the original on every input?", labels, unchecked=labels)
 
 
 def _show(mutant: Mutant) -> None:

@@ -12,24 +12,23 @@ def analyze(
     results: Annotated[
         list[Path],
         Argument(
-            metavar="RESULTS…",
-            help="JSONL, logs of Inspect AI or Harbor, LMR-Bench's results, or folders of them.",
+            metavar="RESULTS…", help="JSONL, logs of Inspect AI or Harbor, LMR-Bench's results, or folders."
         ),
     ],
-    out: Annotated[Path, Option(help="The folder to write; it must not exist.")],
-    tasks: Annotated[
-        Path | None, Option(help="The tasks: one without a result has failed; Table 5 needs them.")
+    out: Annotated[Path, Option(help="New folder to write.")],
+    tasks: Annotated[Path | None, Option(help="Tasks, for Table 5; without a result: failed.")] = None,
+    predictions: Annotated[
+        Path | None, Option(help="The answers that people graded; adds their grades.")
     ] = None,
-    predictions: Annotated[Path | None, Option(help="The graded answers: adds people's grades.")] = None,
     scale: Annotated[
         list[str] | None,
         Option(
-            metavar="ANNOTATOR=LOWEST", help="LMR-Bench's results: who counts grades from 0, as in ada=0."
+            metavar="ANNOTATOR=LOWEST", help="An annotator's lowest grade in LMR-Bench's results, as ada=0."
         ),
     ] = None,
     cutoff: Annotated[
         list[str] | None,
-        Option(metavar="MODEL=YYYY-MM", help="Last month of a model's training data, as in gpt-4o=2023-10."),
+        Option(metavar="MODEL=YYYY-MM", help="A model's last month of training data, as gpt-4o=2023-10."),
     ] = None,
 ) -> int:
     """Make the tables and figures of LMR-Bench's paper from models' results."""

@@ -31,7 +31,7 @@ SECTIONS = {
     },
     "Check": {
         "validate": "Find defects in tasks without running them.",
-        "explain": "Explain a check.",
+        "explain": "Explain a check or a gate.",
         "evaluate": "Prove by running that a task is sound.",
         "challenge": "Run misreadings, which must fail, and rewrites.",
         "accept": "Accept surviving mutants that are no mistakes.",
@@ -60,12 +60,11 @@ ENV_COMMANDS = {
     "build": "Build the image, record its content, import the goal file in it.",
     "local": "Make a virtual environment from the lock, for the local sandbox.",
 }
-"""The commands of ``env``, in the order of their use."""
 
 VERBS = {name: purpose for section in SECTIONS.values() for name, purpose in section.items()}
 
-MODULES = {"set": "set_fields"}
-"""Verbs whose function has another name: these are Python's own."""
+MODULES = {"set": "set_fields", "unmask": "mask"}
+"""Verbs whose function is in another module; ``set`` is Python's own name."""
 
 
 def command(verb: str) -> Any:
@@ -76,8 +75,8 @@ def command(verb: str) -> Any:
         # Without a callback Typer would make a single command of a group that has none yet.
         made.callback()(lambda: None)
         return get_command(made)
-    module = MODULES.get(verb, verb.replace("-", "_"))
-    return load(verb, module, module, allow_extra_args=verb == "record")
+    function = "set_fields" if verb == "set" else verb.replace("-", "_")
+    return load(verb, MODULES.get(verb, function), function, allow_extra_args=verb == "record")
 
 
 app = group(

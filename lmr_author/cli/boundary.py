@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 _ERRORS = "lmr-author"
-"""Name of the error handler of stdout and stderr."""
 
 _ASCII = {
     "…": "...", "·": "-", "–": "-", "→": "->", "×": "x", "✓": "+", "✗": "x", "○": "o",
@@ -146,7 +145,6 @@ def prepare_streams() -> None:
 
 
 def _end_streams() -> None:
-    """Write what is kept back of stdout; what it cannot take is dropped, or the end of Python would try again."""
     try:
         sys.stdout.flush()
     except OSError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -14,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lmr_author.cli import ui
-from lmr_author.cli.agreement import agreement_line
 from lmr_author.cli.options import Format
 from lmr_author.cli.review import ask_reviewer
+from lmr_author.cli.review_screens import agreement_line
 from lmr_author.core.errors import EXIT_CLEAN, UsageError
 from lmr_author.core.texts import counted, shortened
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 
 MOST_OF_PAPER = 1500
-"""Characters of a section of the paper that are shown."""
 BY_RULE = {"completely-correct": "equal to the golden", "logically-incorrect": "without an implementation"}
 """Why an answer has a grade that nobody was asked for."""
 
@@ -132,17 +130,13 @@ def _show_waiting(left: Sequence[Candidate], output: Format, *, show: bool) -> N
     if show:
         for candidate in to_read:
             ui.say(f"{candidate.name}  {candidate.task.name}  {candidate.implementation.target}")
-    ui.say(
-        "1 answer waits for your grade"
-        if len(to_read) == 1
-        else f"{len(to_read)} answers wait for your grade"
-    )
+    ui.say(f"{counted(len(to_read), 'answer')} left for you to grade")
     for grade, number in Counter(by_rule.values()).items():
-        ui.say(f"not asked for: {counted(number, 'answer')} {BY_RULE[grade]} ({grade})")
+        ui.say(f"graded by rule: {counted(number, 'answer')} {BY_RULE[grade]} ({grade})")
 
 
 def ask_each(left: Sequence[Candidate], reviewer: str) -> int:
-    """Ask for one grade after the other, each stored at once; returns the number of answers that have one."""
+    """Ask for each grade and store it at once; return how many were given."""
     from lmr_author.release.review.score import score as store_grade
 
     given = dict[int, str]()
@@ -162,16 +156,11 @@ def ask_each(left: Sequence[Candidate], reviewer: str) -> int:
 
 
 class _StopError(Exception):
-    """The reviewer grades the other answers another time."""
+    """The reviewer stops grading for now."""
 
 
 def _ask(candidate: Candidate, before: str = "", *, stop: bool = True) -> tuple[str, str]:
-    """Ask for a grade and its reason, below the paper's words and the answer beside the golden.
-
-    Args:
-        before: the grade that it has, with its reason.
-        stop: offer to stop, which raises _StopError.
-    """
+    """Ask for a grade and its reason; ``stop`` offers to stop, which raises _StopError."""
     from lmr_author.core.task.reviews import GRADES
     from lmr_author.release.review.instruction import paragraphs
     from lmr_author.release.review.score import passages
@@ -215,7 +204,7 @@ def _results(tasks: Sequence[Task], predictions: Path | None, output: Format) ->
     for name, grades in summary.disputes:
         ui.say(f"disputed {name}: " + ", ".join(f"{person} {grade}" for person, grade in grades))
     if summary.hidden:
-        ui.say(f"{summary.hidden} candidates are hidden until two people have graded them")
+        ui.say(f"{summary.hidden} candidates hidden until two people have graded them")
     ui.say(agreement_line(summary.agreement))
     for model, counts in sorted(summary.models.items()):
         ui.say(f"{model}: " + ", ".join(f"{grade} {count}" for grade, count in sorted(counts.items())))
@@ -225,7 +214,6 @@ def _results(tasks: Sequence[Task], predictions: Path | None, output: Format) ->
 
 SIDE_BY_SIDE = 120
 """Columns from which two texts stand side by side."""
-_LEFT, _RIGHT = "red", "green"
 
 Row = tuple[str, str, str]
 """A mark, ``<`` for a line of the left text alone, ``>`` of the right one, ``|`` for two that differ; both lines."""
@@ -233,58 +221,36 @@ Row = tuple[str, str, str]
 
 def show_beside(left: tuple[str, str], right: tuple[str, str]) -> None:
     """Print two texts, each with its title: side by side, or one below the other on a narrow screen."""
+    from rich.table import Table
+    from rich.text import Text
+
+    def cell(mark: str, line: str, style: str) -> Text:
+        return Text(line, style if mark.strip() else "", overflow="fold")
+
+    screen = ui.console()
     lines = [[ui.one_line(line.expandtabs(4)) for line in text.splitlines()] for _, text in (left, right)]
     rows = list(aligned(*lines))
-    if ui.console().width < SIDE_BY_SIDE:
-        _show_below(left[0], [(mark, line) for mark, line, _ in rows if mark != ">"], _LEFT)
-        _show_below(right[0], [(mark, line) for mark, _, line in rows if mark != "<"], _RIGHT)
-    else:
-        _show_side_by_side((left[0], right[0]), rows)
+    if screen.width >= SIDE_BY_SIDE:
+        table = Table.grid(expand=True, padding=(0, 1))
+        for ratio in (1, None, 1):
+            table.add_column(ratio=ratio)
+        table.add_row(left[0], "", right[0], style="bold")
+        for mark, here, there in rows:
+            table.add_row(cell(mark, here, "red"), mark, cell(mark, there, "green"))
+        screen.print(table)
+        return
+    for title, only, style, column in ((left[0], "<", "red", 1), (right[0], ">", "green", 2)):
+        ui.say(title, tone="bold")
+        table = Table.grid(padding=(0, 1))
+        for row in rows:
+            if row[0] in (" ", "|", only):
+                table.add_row(row[0], cell(row[0], row[column], style))
+        screen.print(table)
+        ui.say("")
 
 
 def aligned(left: Sequence[str], right: Sequence[str]) -> Iterator[Row]:
-    """Yield two texts line by line, equal lines in one row."""
     for tag, start, end, begin, stop in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
         for here, there in zip_longest(left[start:end], right[begin:stop]):
             mark = " " if tag == "equal" else ">" if here is None else "<" if there is None else "|"
             yield mark, here or "", there or ""
-
-
-def _show_below(title: str, lines: Sequence[tuple[str, str]], style: str) -> None:
-    from rich.text import Text
-
-    ui.say(title, tone="bold")
-    screen = ui.console()
-    for mark, line in lines:
-        for number, part in enumerate(_folded(line, screen.width - 2)):
-            shown = f"{' ' if number else mark} {part}"
-            screen.print(Text(shown, style if mark.strip() else ""), soft_wrap=True)
-    ui.say("")
-
-
-def _folded(line: str, width: int) -> list[str]:
-    """Return a line of code in parts of so many columns, the later ones indented more than it is."""
-    from rich.cells import chop_cells
-
-    hang = min(len(line) - len(line.lstrip()) + 4, width // 2)
-    parts = textwrap.wrap(line, width, subsequent_indent=" " * hang, break_on_hyphens=False)
-    return [piece for part in parts for piece in chop_cells(part, width)] or [""]
-
-
-def _show_side_by_side(titles: tuple[str, str], rows: Sequence[Row]) -> None:
-    from rich.cells import set_cell_size
-    from rich.text import Text
-
-    screen = ui.console()
-    half = (screen.width - 3) // 2
-    screen.print(Text(f"{set_cell_size(titles[0], half)}   {titles[1]}", "bold"), soft_wrap=True)
-    for mark, left, right in rows:
-        styles = (_LEFT, _RIGHT) if mark.strip() else ("", "")
-        for here, there in zip_longest(_folded(left, half), _folded(right, half), fillvalue=""):
-            row = (
-                Text(set_cell_size(here, half), styles[0])
-                .append(f" {mark} ", "bold")
-                .append(there, styles[1])
-            )
-            screen.print(row, soft_wrap=True)
-    ui.say("")

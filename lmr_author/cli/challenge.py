@@ -13,14 +13,15 @@ from typer import Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import (
+    CaseTimeOption,
     Format,
     FormatOption,
     ImplementationOption,
+    MemoryOption,
     ReasonOption,
     TaskArgument,
     TaskOption,
     current_task,
-    finite,
     named_once,
 )
 from lmr_author.cli.status import show_next
@@ -35,51 +36,39 @@ if TYPE_CHECKING:
     from lmr_author.runtime.environment.where import Where
 
 ADVICE = {
-    "misreading": "record again with a driver that tells it apart; or, where it is no mistake",
-    "rewrite": "record again with a tolerance for what may differ (--check), or without inputs at which both are "
-    "right, as ties are; or, where it is no rewrite",
+    "misreading": "record again with a driver that reveals it; or, if it is no mistake",
+    "rewrite": "record again with a tolerance (--check), or without inputs that allow two results, as ties do; "
+    "or, if it is no rewrite",
 }
 """Kind of an open answer → what a person can do, before the command that accepts it."""
 LEFT_OUT = {
     "golden": "the golden does not reproduce it",
     "rewrite": "the rewrite {answer} would fail",
-    "room": "it has no room",
+    "room": "there is no room for it",
 }
-"""Reason why a recorded call became no case, in words."""
 DETAILS = 6
-"""Column of what belongs to an answer."""
 NUMBERS = 8
-"""Calls, lines or names that are shown."""
 
 _say = partial(ui.say, stderr=False)
 
 
 def challenge(
     word: TaskArgument = None,
-    answers: Annotated[
-        Path | None, Option(help="Misreadings and rewrites; by default those of the last run.")
-    ] = None,
-    driver: Annotated[
-        Path | None, Option(metavar="DIR", help="Folder of the script that made the recording.")
-    ] = None,
+    answers: Annotated[Path | None, Option(help="Misreadings and rewrites, else the last run's.")] = None,
+    driver: Annotated[Path | None, Option(metavar="DIR", help="Folder of the recording's script.")] = None,
     model: Annotated[
-        str | None,
-        Option(metavar="PROVIDER/MODEL", help="Ask a model for them, by Inspect AI; it is asked once."),
+        str | None, Option(metavar="PROVIDER/MODEL", help="Ask a model for them once, by Inspect AI.")
     ] = None,
-    strengthen: Annotated[
-        bool, Option("--strengthen", help="Make calls cases that tell misreadings apart.")
-    ] = False,
+    strengthen: Annotated[bool, Option("--strengthen", help="Add cases that reveal misreadings.")] = False,
     accept: Annotated[
-        str | None, Option(metavar="NAME", help="Accept a misreading as equivalent, a rewrite as none.")
+        str | None, Option(metavar="NAME", help="Accept an open misreading or rewrite.")
     ] = None,
     reason: ReasonOption = "",
     implementation: ImplementationOption = None,
     *,
     where: Where,
-    timeout: Annotated[
-        float, Option(min=1, callback=finite, help="Time limit of one call, in seconds.")
-    ] = 60.0,
-    memory: Annotated[int, Option(min=64, help="Memory limit of an answer, in MB.")] = 8192,
+    timeout: CaseTimeOption = 60.0,
+    memory: MemoryOption = 8192,
     output: FormatOption = Format.text,
     task: TaskOption = None,
 ) -> int:
@@ -93,8 +82,7 @@ def challenge(
     if accept is not None:
         if answers is not None or model:
             raise UsageError(
-                "--accept and --answers or --model are two steps",
-                "challenge first, then accept what is open",
+                "--accept excludes --answers and --model", "challenge first, then accept the open answers"
             )
         return _accept(folder, accept, reason, implementation, output)
     options = ChallengeOptions(
@@ -151,10 +139,7 @@ def _with_driver(folder: Task, options: ChallengeOptions, model: str | None, err
 
 
 def _ask(folder: Task, model: str, implementation: int | None) -> tuple[Challenger, ...] | None:
-    """Ask a model for misreadings and rewrites, after saying what that takes; None where nobody wants it.
-
-    What was answered before is not asked again.
-    """
+    """Ask a model for misreadings and rewrites that it has not given yet; None if the user declines."""
     from lmr_author.release.challenge import ask
 
     planned = ask.requests(folder, model, implementation)
@@ -212,13 +197,17 @@ def _show_answer(answer: Challenger, versions: Mapping[str, str]) -> None:
         _say(line, indent=DETAILS, hang=DETAILS + 2)
     if answer.lacks_api:  # which no tolerance helps
         ran = in_words(versions) or "other versions"
-        _say(f"it may call what is not in {ran}: write it for these", indent=DETAILS, hang=DETAILS + 2)
+        _say(
+            f"it may need an API that is not in {ran}: write it for these versions",
+            indent=DETAILS,
+            hang=DETAILS + 2,
+        )
     if answer.missing is not None:
         ui.diff(answer.missing.diff.splitlines(), indent=DETAILS + 2, stderr=False)
 
 
 def details(answer: Challenger) -> list[str]:
-    """Return what is known about an answer that leaves something to do, in lines that may be empty."""
+    """Return the facts about an open answer, in lines that may be empty."""
     lines = [answer.about, answer.reason]
     difference = answer.difference
     if difference is not None:

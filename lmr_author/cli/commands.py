@@ -27,12 +27,10 @@ SETTINGS: dict[str, Any] = {
 ASKING = {
     "vet", "new-task", "mask", "unmask", "record", "challenge", "accept", "review", "report", "export", "judge",
 }  # fmt: skip
-"""Verbs that ask at a terminal."""
 _VALUES = {"Path": "PATH", "int": "N", "float": "N"}
 
 
 def load(name: str, module: str, function: str, *, allow_extra_args: bool = False) -> Any:
-    """Return the click command ``name`` of a function in ``lmr_author.cli.<module>``."""
     verb = _as_command(name, getattr(importlib.import_module(f"lmr_author.cli.{module}"), function))
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
     single.command(name, cls=Verb, context_settings={**SETTINGS, "allow_extra_args": allow_extra_args})(verb)
@@ -40,7 +38,7 @@ def load(name: str, module: str, function: str, *, allow_extra_args: bool = Fals
 
 
 def _as_command(name: str, verb: Callable[..., int]) -> Callable[..., int]:
-    """Return a verb with the options that are defined once for all: those of where code runs, and ``--no-input``.
+    """Return a verb with the shared options: where code runs, and ``--no-input``.
 
     Typer reads the parameters from the signature, so the keyword ``where`` is exchanged there. Every verb takes
     ``--no-input``, so that a script need not know which of them ask.
@@ -70,7 +68,7 @@ def _as_command(name: str, verb: Callable[..., int]) -> Callable[..., int]:
 
 
 class Verb(TyperCommand):
-    """A command with examples in its help, which refuses an option in place of a forgotten value."""
+    """A command with examples in its help; an option in place of a value is an error."""
 
     def format_usage(self, ctx: Any, formatter: Any) -> None:
         arguments = [param for param in self.get_params(ctx) if param.param_type_name == "argument"]
@@ -89,7 +87,6 @@ class Verb(TyperCommand):
                     formatter.write(f"  {ctx.command_path} {words}".rstrip() + "\n")
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the verb; one that waits for a task says so."""
         from lmr_author.core import locks  # not at the top: it costs --help an eighth of its time
 
         locks.on_wait = ui.show_wait
@@ -153,12 +150,7 @@ def group(
     *,
     completion: bool = False,
 ) -> typer.Typer:
-    """Return a Typer app whose commands are loaded when they run.
-
-    Args:
-        sections: title → name of a command → purpose.
-        load_command: returns the command of a name, with all its options.
-    """
+    """Return a Typer app of sections (title → command → purpose) whose commands are loaded when they run."""
     return typer.Typer(
         cls=type("Group", (LazyGroup,), {"sections": sections, "load": staticmethod(load_command)}),
         no_args_is_help=True,

@@ -23,11 +23,12 @@ EXPLAINED = {
     "record": "A mutant is the original with a small mistake; a good test makes it fail.",
     "evaluate": "A gate is one thing that a run has to show; a task is sound if all hold.",
 }
-"""By verb: a word that the reader meets in what the verb prints."""
 
 
 def demo(
-    folder: Annotated[Path | None, Option("--dir", help="New folder; by default lmr-author-demo.")] = None,
+    folder: Annotated[
+        Path | None, Option("--dir", help="New folder to write; by default lmr-author-demo.")
+    ] = None,
     *,
     where: Where,
 ) -> int:
@@ -49,7 +50,6 @@ def demo(
 
 
 def _author(work: Path, recipe: dict[str, Any], where: Where) -> int:
-    """Lay out the material, run the commands, and return the largest of their exit codes."""
     from lmr_author.cli import app
 
     _lay_out(work, recipe)
@@ -80,7 +80,6 @@ def _author(work: Path, recipe: dict[str, Any], where: Where) -> int:
 
 
 def _lay_out(work: Path, recipe: dict[str, Any]) -> None:
-    """Write the paper, the instruction, and the repository as a real one with one commit of a fixed date."""
     from lmr_author.core import files, resources
     from lmr_author.core.repo.git import Commit, commit_folder
 
@@ -126,7 +125,6 @@ def _is_usable(work: Path) -> bool:
 
 
 def _clear(work: Path) -> None:
-    """Remove what a killed demo has left, and mark the folder as one that is being made."""
     (work / _UNFINISHED).touch()
     for path in work.iterdir():
         if path.is_dir() and not path.is_symlink():

@@ -23,30 +23,31 @@ ENDINGS = {
     "sound": "the task is sound; nobody has confirmed it yet",
     "gave-up": "the model gave up: {detail}",
     "refused": "the model refused to answer: {detail}",
-    "silent": "the model went on without using its tools: {detail}",
-    "limit": "the limit of {detail} is reached; with a larger --{detail} the same command goes on",
-    "error": "it stopped: {detail}. The same command goes on",
+    "silent": "the model no longer used its tools: {detail}",
+    "limit": "it reached the limit of {detail}; a larger --{detail} continues it",
+    "error": "it stopped: {detail}. The same command continues it",
 }
-"""How a draft ended → a sentence."""
-_LIST_HINT = "each line has a paper, the repository's address and, if you like, a commit; # begins a remark"
+_LIST_HINT = (
+    "write a paper, a repository's address and, optionally, a commit on each line; # starts a comment"
+)
 
 
 def draft(
     paper: Annotated[str | None, Argument(help="A PDF, its URL, or an arXiv id.")] = None,
-    repo: Annotated[str | None, Option(metavar="URL", help="The address of its repository.")] = None,
-    commit: Annotated[str, Option(help="Its commit, by default the newest.")] = "",
+    repo: Annotated[str | None, Option(metavar="URL", help="The repository's address.")] = None,
+    commit: Annotated[str, Option(help="The commit; by default the newest.")] = "",
     papers: Annotated[
-        Path | None, Option("--list", help="Several papers: PAPER URL [COMMIT] on each line.")
+        Path | None, Option("--list", help="A file with PAPER URL [COMMIT] on each line.")
     ] = None,
     *,
-    model: Annotated[str, Option(metavar="PROVIDER/MODEL", help="Who drafts, as Inspect AI names it.")],
+    model: Annotated[str, Option(metavar="PROVIDER/MODEL", help="The model, as Inspect AI names it.")],
     out: Annotated[Path, Option(help="Folder of the recipes.")] = Path("recipes"),
-    tasks: Annotated[Path, Option(help="Folder of the tasks that are made of them.")] = Path("tasks"),
+    tasks: Annotated[Path, Option(help="Folder of the tasks made from them.")] = Path("tasks"),
     rounds: Annotated[int, Option(min=1, help="Runs of `make` for each paper.")] = 20,
     tokens: Annotated[int, Option(min=1, help="Tokens for each paper, sent and received.")] = 3_000_000,
     minutes: Annotated[float, Option(min=1, help="Minutes for each paper.")] = 120.0,
     cost: Annotated[
-        float | None, Option(min=0, help="Dollars for each paper, where the provider tells the cost.")
+        float | None, Option(min=0, help="Dollars for each paper, if the provider tells.")
     ] = None,
     jobs: Annotated[int, Option("--jobs", "-j", min=1, max=64, help="Papers side by side.")] = 1,
     clone: CloneOption = None,
@@ -87,7 +88,7 @@ def _requests(paper: str | None, repo: str | None, commit: str, papers: Path | N
             )
         return [Request(paper, repo, commit)]
     if paper or repo or commit:
-        raise UsageError("--list has papers and repositories", "leave out PAPER, --repo and --commit")
+        raise UsageError("--list excludes PAPER, --repo and --commit", "name one paper, or a list")
     requests = []
     for number, line in enumerate(read_text(papers, "--list").splitlines(), 1):
         try:
@@ -111,7 +112,7 @@ def _show(one: Draft, tasks: Path) -> None:
     state = one.state
     tone = "bold green" if one.is_sound else "bold red"
     ui.say(ENDINGS[state.ending].format(detail=state.detail), f"{state.name}:", tone, stderr=False)
-    ui.say(f"{used(state)}; the recipe lies in {one.recipe}", tone="dim", indent=2, stderr=False)
+    ui.say(f"{used(state)}; recipe: {one.recipe}", tone="dim", indent=2, stderr=False)
     if one.is_sound:
         ui.then("review", "--task", tasks / f"{state.id}-{state.name}", indent=2, stderr=False)
 

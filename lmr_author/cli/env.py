@@ -16,6 +16,7 @@ from lmr_author.cli.options import (
     ImageOption,
     TaskOption,
     VersionOption,
+    check_image,
     current_task,
     finite,
     task_words,
@@ -33,27 +34,24 @@ if TYPE_CHECKING:
     from lmr_author.runtime.environment.lock_file import Lock
 
 SHOWN = 12
-"""Lines of a long list that are shown."""
 LAST_LINES = 8
-"""Lines of a failed step's log that are shown."""
 WIDTH = 110
-"""Characters of a build's step that are shown."""
 
 
 def env_lock(
-    date: Annotated[str | None, Option(help="Versions as of this day, not the commit's.")] = None,
+    date: Annotated[str | None, Option(help="Versions of this day, not of the commit's.")] = None,
     base_image: ImageOption = None,
     python: VersionOption = None,
     timeout: Annotated[float, Option(min=1, callback=finite, help="Time limit, in seconds.")] = 300.0,
     extra: Annotated[
-        list[str] | None, Option("--with", help="Also pin this, or instead of the repository's.")
+        list[str] | None, Option("--with", help="Pin this too, or in place of the repository's.")
     ] = None,
-    without: Annotated[list[str] | None, Option(help="Leave this package out, whoever needs it.")] = None,
+    without: Annotated[list[str] | None, Option(help="Leave this package out.")] = None,
     only_goal: Annotated[bool, Option("--only-goal", help="Pin only what the goal files import.")] = False,
     force: ForceOption = False,
     task: TaskOption = None,
 ) -> int:
-    """Pin what the repository needs as of its commit's date, and write the Dockerfile; show where it was read."""
+    """Pin the repository's requirements as of its commit's date, and write the Dockerfile."""
     from lmr_author.runtime.environment.lock import lock
     from lmr_author.runtime.environment.lock_file import LockOptions
 
@@ -77,7 +75,7 @@ def env_lock(
         if file.copy:
             ui.say(f"a copy of the earlier {file.copy} is in authoring/removed/", indent=2)
     if made.kept:
-        ui.note("the Dockerfile was edited, and stays as it is; --force writes it anew and keeps a copy")
+        ui.note("kept the edited Dockerfile; --force rewrites it and keeps a copy")
     ui.then("env", "build", *task_words(task))
     return EXIT_CLEAN
 
@@ -123,17 +121,17 @@ def _show_lock(lock: Lock) -> None:
 
 def env_build(
     base_image: Annotated[
-        str, Option(metavar="IMAGE", help="Build on this base instead of the Dockerfile's.")
+        str, Option(metavar="IMAGE", callback=check_image, help="Build on this base, not the Dockerfile's.")
     ] = "",
-    no_cache: Annotated[bool, Option("--no-cache", help="Make every layer anew.")] = False,
-    files: Annotated[list[str] | None, Option("--file", help="Import this, not the goal files.")] = None,
+    no_cache: Annotated[bool, Option("--no-cache", help="Rebuild every layer.")] = False,
+    files: Annotated[list[str] | None, Option("--file", help="Import this file, not the goal files.")] = None,
     timeout: Annotated[
         float, Option(min=1, callback=finite, help="Time limit of one import, in seconds.")
     ] = 120.0,
     task: TaskOption = None,
     output: FormatOption = Format.text,
 ) -> int:
-    """Build the task's image, record what it holds, and import the goal file in it; explain what fails."""
+    """Build the task's image, record its versions, and import the goal file in it; explain failures."""
     from lmr_author.runtime.environment.build import build
 
     folder = current_task(task)
@@ -152,7 +150,7 @@ def env_build(
 
 
 def _build_steps(progress: Progress) -> Callable[[str], None]:
-    """Return a function that shows lines of a build's log: one changing line, without a terminal a line a step."""
+    """Return a function that shows a build's log: one changing line; without a terminal, a line for each step."""
     from lmr_author.runtime.sandbox.docker_build import read_step
 
     where = "building"
@@ -210,7 +208,7 @@ def _show_build(result: BuildResult) -> None:
             ui.say(outcome.file, "cannot import", "bold red", stderr=False)
             _show_failure(outcome.said, imported.explanation)
     if not result.passed:
-        ui.hint("make the change, then run the same command again", stderr=False)
+        ui.hint("apply the change, then run the same command again", stderr=False)
 
 
 def _advise_on_base(folder: Task, base_image: str, task: Path | None) -> None:
@@ -244,9 +242,9 @@ def _show_failure(log: Sequence[str], explanation: Explanation | None) -> None:
 
 
 def env_local(
-    python: Annotated[str | None, Option(metavar="X.Y|PATH", help="This Python, not the lock's.")] = None,
-    extra: Annotated[list[str] | None, Option("--with", help="Also install this, as torch==2.6.0.")] = None,
-    cuda: Annotated[bool, Option("--cuda", help="Take PyTorch's CUDA build without a GPU, too.")] = False,
+    python: Annotated[str | None, Option(metavar="X.Y|PATH", help="Use this Python, not the lock's.")] = None,
+    extra: Annotated[list[str] | None, Option("--with", help="Install this too, as torch==2.6.0.")] = None,
+    cuda: Annotated[bool, Option("--cuda", help="Install PyTorch's CUDA build even without a GPU.")] = False,
     task: TaskOption = None,
 ) -> int:
     """Make a virtual environment from the task's lock, for the local sandbox; print its interpreter."""
@@ -262,7 +260,7 @@ def env_local(
     ui.say(f"{how} {made.path.name}: Python {made.version}")
     print(made.python.path)
     if made.fails:
-        ui.hint("make the change, then run the same command again")
+        ui.hint("apply the change, then run the same command again")
         return EXIT_FINDINGS
     ui.say("`record` and `evaluate --sandbox local` use it for this task")
     show_next(folder)

@@ -11,13 +11,12 @@ from typer import Option
 
 from lmr_author.cli import ui
 from lmr_author.cli.options import (
+    CaseTimeOption,
     Format,
     FormatOption,
     PlaceOption,
     TasksArgument,
-    all_named,
-    default_tasks,
-    finite,
+    named_tasks,
 )
 from lmr_author.cli.status import show_next
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, LmrError, SandboxError
@@ -38,11 +37,9 @@ MARKS = {
     "skipped": ("dim", "-"),
 }
 MESSAGE = 28
-"""Column of a gate's message."""
 SURVIVORS = 30
 """Surviving mutants that a failed gate shows; the evaluation's record has all."""
 LOG_LINES = 8
-"""Last lines of the log that a failed gate shows."""
 
 _say = partial(ui.say, stderr=False)
 
@@ -51,23 +48,19 @@ def evaluate(
     words: TasksArgument = None,
     *,
     where: Where,
-    repeats: Annotated[int, Option(min=1, max=100, help="Number of runs of the golden.")] = 3,
-    timeout: Annotated[
-        float, Option(min=1, callback=finite, help="Time limit of one case, in seconds.")
-    ] = 60.0,
-    mutants: Annotated[int, Option(min=0, help="Largest number of mutants of each implementation.")] = 100,
+    repeats: Annotated[int, Option(min=1, max=100, help="Runs of the golden.")] = 3,
+    timeout: CaseTimeOption = 60.0,
+    mutants: Annotated[int, Option(min=0, help="Most mutants of each implementation.")] = 100,
     scheduler: Annotated[
-        str, Option(help="Evaluate on a Dask cluster that shares the tasks' folders, as tcp://host:8786.")
+        str, Option(help="Dask cluster that shares the tasks' folders, as tcp://host:8786.")
     ] = "",
     output: FormatOption = Format.text,
     task: PlaceOption = None,
 ) -> int:
     """Prove by running that a task is sound: exit code 0 only if every gate holds."""
-    from lmr_author.core.task import tasks_at
     from lmr_author.proof.evaluation.evaluate import EvaluateOptions
 
-    paths = all_named(words, task)
-    tasks = tasks_at(paths or [default_tasks()])
+    paths, tasks = named_tasks(words, task)
     options = EvaluateOptions(where, repeats, timeout, mutants)
     shown = output is Format.text
     runs = _on_cluster(tasks, options, scheduler, shown) if scheduler else _here(tasks, options, shown)
@@ -94,7 +87,6 @@ def _here(tasks: Sequence[Task], options: EvaluateOptions, shown: bool) -> _Runs
 
 
 def _on_cluster(tasks: Sequence[Task], options: EvaluateOptions, scheduler: str, shown: bool) -> _Runs:
-    """Evaluate tasks on a cluster; each is shown when all its gates are known."""
     from lmr_author.proof.evaluation.evaluate import evaluate_on_cluster
 
     with ui.progress(f"evaluating {counted(len(tasks), 'task')} on {scheduler}") as progress:
@@ -135,14 +127,13 @@ def _summed_up(runs: _Runs, tasks: int, paths: Sequence[Path], *, shown: bool) -
 
 
 class GateTable:
-    """The gates of one task on stdout: each as soon as it is known, and a last line with the verdict."""
+    """The gates of one task on stdout, each as it ends, and the verdict."""
 
     def __init__(self, title: str) -> None:
         self._title = title
         self._implementation: int | None = None
 
     def show(self, gate: GateResult, *, survivors: bool = True) -> None:
-        """Print one gate: a line; details only where it does not hold."""
         if self._title:
             # Not before: a task that cannot be evaluated at all has no table, only an error.
             _say(self._title, tone="bold")
@@ -197,7 +188,7 @@ def _refuse(task: Task, error: LmrError) -> None:
 
 
 def _show_survivors(gate: GateResult) -> None:
-    """Print the mutants that the test does not detect, by the reason; as ids alone where nothing reaches them."""
+    """Print undetected mutants by reason; only their ids where no case reaches them."""
     groups: dict[str, list[Survivor]] = {}
     for survivor in gate.detail.survivors:
         if not survivor.accepted:

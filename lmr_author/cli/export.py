@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import PlaceOption, TasksArgument, all_named, default_tasks
+from lmr_author.cli.options import PlaceOption, TasksArgument, check_image, default_tasks, named_tasks
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS
 from lmr_author.core.texts import counted, listed
 
@@ -36,42 +36,39 @@ def export(
     to: Annotated[
         ExportFormat | None,
         Option(
-            help="agent: what a model receives; lmr-bench: task folders for its scripts; harbor: "
-            "Harbor tasks, one for each implementation; huggingface: a data set for the hub."
+            help="agent: the bundle for a model; lmr-bench: folders for its scripts; harbor: Harbor tasks, "
+            "one for each implementation; huggingface: a data set for the hub."
         ),
     ] = None,
     out: Annotated[Path | None, Option(help="Folder to write; new, or empty.")] = None,
     base_image: Annotated[
-        str, Option(help="Base image of all exported Dockerfiles; otherwise each keeps its own.")
+        str,
+        Option(callback=check_image, help="Base image of all Dockerfiles; by default each keeps its own."),
     ] = "",
     with_private: Annotated[
-        Path | None, Option(help="huggingface: folder for goldens and tests, for the evaluator alone.")
+        Path | None, Option(help="huggingface: the evaluator's folder of goldens and tests.")
     ] = None,
     unreviewed: Annotated[
-        bool, Option("--unreviewed", help="Export tasks before all reviews are in; the export says so.")
+        bool, Option("--unreviewed", help="Export tasks before all reviews are in, marked.")
     ] = False,
     challenged: Annotated[
-        bool, Option("--challenged", help="Refuse tasks that were not challenged, or with open endings.")
+        bool, Option("--challenged", help="Refuse tasks not challenged, or with open answers.")
     ] = False,
-    force: Annotated[bool, Option("--force", help="Export every task, marked with what is wrong.")] = False,
+    force: Annotated[bool, Option("--force", help="Export every task, marked with its defects.")] = False,
     name: Annotated[
-        str, Option(help="harbor, huggingface: name of the data set.")
+        str, Option(help="harbor, huggingface: the data set's name.")
     ] = "research-code-to-implement-from-papers",
-    release_version: Annotated[str, Option(help="harbor, huggingface: version of this release.")] = "1.0.0",
-    organization: Annotated[str, Option(help="harbor, huggingface: who publishes it.")] = "lmr-author",
-    author: Annotated[list[str] | None, Option(help="harbor, huggingface: who made the tasks.")] = None,
-    offline: Annotated[bool, Option("--offline", help="harbor: cut the network from the start.")] = False,
+    release_version: Annotated[str, Option(help="harbor, huggingface: the release's version.")] = "1.0.0",
+    organization: Annotated[str, Option(help="harbor, huggingface: the publisher.")] = "lmr-author",
+    author: Annotated[list[str] | None, Option(help="harbor, huggingface: an author of the tasks.")] = None,
+    offline: Annotated[bool, Option("--offline", help="harbor: no network from the start.")] = False,
     push: Annotated[
-        str,
-        Option(
-            metavar="REGISTRY",
-            help="harbor: build an image of each task, push it there, and name it by its digest.",
-        ),
+        str, Option(metavar="REGISTRY", help="harbor: build and push an image of each task, named by digest.")
     ] = "",
     task: PlaceOption = None,
 ) -> int:
-    """Export tasks to the engines that run models. Tasks must be proven to be sound, reviewed and not rejected."""
-    from lmr_author.core.task import by_name, tasks_at
+    """Export tasks to the engines that run models. Tasks must be proven sound, reviewed and not rejected."""
+    from lmr_author.core.task import by_name
     from lmr_author.release.export.export import export as export_tasks
     from lmr_author.release.export.options import ExportOptions, Publication
 
@@ -83,8 +80,8 @@ def export(
         out=lambda _: None if out else ui.path("Folder to write:", check=_taken),
     )
     to, out = to or ExportFormat(answers["to"]), out or Path(answers["out"])
-    tasks = all_named(words, task) or [default_tasks()]
-    chosen = list(by_name(tasks_at(tasks), "exports").values())
+    paths, tasks = named_tasks(words, task)
+    chosen = list(by_name(tasks, "exports").values())
     publication = Publication(release_version, organization, tuple(author or ()), name)
     with ui.progress("exporting") as progress:
         options = ExportOptions(
@@ -93,7 +90,7 @@ def export(
         )  # fmt: skip
         done = export_tasks(chosen, options)
     for task_name, problems in done.unsound.items():
-        ui.say("is not fit for release:", task_name, "yellow")
+        ui.say("not fit for release:", task_name, "yellow")
         for problem in problems:
             ui.say(problem, indent=2)
     for state in dict.fromkeys(done.unreviewed.values()):
@@ -102,13 +99,13 @@ def export(
     if not done.files:
         way = "--force exports" if done.unsound else "--unreviewed exports before all reviews are in"
         ui.say(f"nothing exported; {way}, marked with what is missing")
-        ui.then("status", *tasks)
+        ui.then("status", *(paths or [default_tasks()]))
         return EXIT_FINDINGS
     _show_exported(done, chosen, options)
     if to is ExportFormat.harbor:
         ui.say(f"next: harbor run --path {shlex.quote(str(out))} --agent oracle", whole=True)
     elif to is ExportFormat.agent:
-        ui.then("judge", *tasks, "--predictions", "ANSWERS.jsonl")
+        ui.then("judge", *(paths or [default_tasks()]), "--predictions", "ANSWERS.jsonl")
     return EXIT_CLEAN
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,13 +14,13 @@ from typer import Option
 from lmr_author.cli import ui
 from lmr_author.cli.by_hand import Grade, grade_by_hand
 from lmr_author.cli.options import (
+    CaseTimeOption,
     Format,
     FormatOption,
+    MemoryOption,
     PlaceOption,
     TasksArgument,
-    all_named,
-    default_tasks,
-    finite,
+    named_tasks,
 )
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
 from lmr_author.core.texts import Step, counted, listed, shortened
@@ -35,67 +36,51 @@ EVERY = 50
 """Without a terminal, a line is printed after this many results."""
 REASONS = 10
 """Candidates that did not pass whose reasons are shown; the file of results has all."""
-BY_HAND = "With --by-hand"
+_by_hand = partial(Option, rich_help_panel="With --by-hand")
 HEADER = ("model", "problems", "passed", "rate", "95 % interval", "not passed", "unjudged")
 
 
 def judge(
     words: TasksArgument = None,
     predictions: Annotated[
-        Path | None,
-        Option(
-            help="The answers: JSONL, what a harness left (docs/evaluating-models.md), or agents' folders."
-        ),
+        Path | None, Option(help="JSONL, a harness's output (docs/evaluating-models.md), or agents' folders.")
     ] = None,
-    out: Annotated[Path, Option(help="Folder of results; judging is resumed there.")] = Path("lmr-results"),
+    out: Annotated[Path, Option(help="Folder of results; an interrupted run resumes there.")] = Path(
+        "lmr-results"
+    ),
     *,
     where: Where,
-    keep: Annotated[
-        bool, Option("--keep", help="Keep solved of tried by model beside each task's gates.")
-    ] = False,
-    jobs: Annotated[int, Option("--jobs", "-j", min=1, max=256, help="Answers judged side by side.")] = 1,
-    timeout: Annotated[
-        float, Option(min=1, callback=finite, help="Time limit of one case, in seconds.")
-    ] = 60.0,
-    memory: Annotated[int, Option(min=64, help="Memory limit of an answer, in MB.")] = 8192,
-    scheduler: Annotated[str, Option(help="Judge on a Dask cluster, as tcp://host:8786.")] = "",
+    keep: Annotated[bool, Option("--keep", help="Store solved of tried by model with each task.")] = False,
+    jobs: Annotated[int, Option("--jobs", "-j", min=1, max=256, help="Answers judged in parallel.")] = 1,
+    timeout: CaseTimeOption = 60.0,
+    memory: MemoryOption = 8192,
+    scheduler: Annotated[str, Option(help="Dask cluster, as tcp://host:8786.")] = "",
     by_hand: Annotated[
-        bool, Option("--by-hand", help="People grade the answers instead, as in the benchmark's paper.")
+        bool, Option("--by-hand", help="People grade the answers, as in LMR-Bench's paper.")
     ] = False,
-    candidate: Annotated[
-        Path | None, Option(help="One answer, a Python file.", rich_help_panel=BY_HAND)
-    ] = None,
-    model: Annotated[str | None, Option(help="Answers of this model only.", rich_help_panel=BY_HAND)] = None,
+    candidate: Annotated[Path | None, _by_hand(help="One answer: a Python file.")] = None,
+    model: Annotated[str | None, _by_hand(help="Only this model's answers.")] = None,
     reviewer: Annotated[
-        str | None, Option(metavar="NAME", help="Your name, as it is stored.", rich_help_panel=BY_HAND)
+        str | None, _by_hand(metavar="NAME", help="Your name, stored with each grade.")
     ] = None,
-    grade: Annotated[Grade | None, Option(help="The grade of --candidate.", rich_help_panel=BY_HAND)] = None,
-    reason: Annotated[str, Option(help="Why it has this grade.", rich_help_panel=BY_HAND)] = "",
-    grades: Annotated[
-        Path | None, Option(help="YAML or JSON file with grades, by answers' names.", rich_help_panel=BY_HAND)
-    ] = None,
-    show: Annotated[
-        bool,
-        Option("--list", help="Only list the answers that wait for your grade.", rich_help_panel=BY_HAND),
-    ] = False,
-    results: Annotated[
-        bool, Option("--results", help="Show how the graders agree.", rich_help_panel=BY_HAND)
-    ] = False,
+    grade: Annotated[Grade | None, _by_hand(help="The grade of --candidate.")] = None,
+    reason: Annotated[str, _by_hand(help="Why it has this grade.")] = "",
+    grades: Annotated[Path | None, _by_hand(help="YAML or JSON file: answer → grade.")] = None,
+    show: Annotated[bool, _by_hand("--list", help="Only list the answers you have not graded.")] = False,
+    results: Annotated[bool, _by_hand("--results", help="Show the graders' agreement.")] = False,
     implementation: Annotated[
-        int | None,
-        Option(help="The implementation, if the task has several.", rich_help_panel=BY_HAND),
+        int | None, _by_hand(help="The implementation, if the task has several.")
     ] = None,
     output: FormatOption = Format.text,
     task: PlaceOption = None,
 ) -> int:
     """Judge models' answers by the tasks' unit tests, each as hostile code in a sandbox of its own."""
-    from lmr_author.core.task import tasks_at
     from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions
 
-    tasks = tasks_at(all_named(words, task) or [default_tasks()])
+    _, tasks = named_tasks(words, task)
     if by_hand:
         if keep:
-            raise UsageError("--keep is for verdicts of unit tests", "leave out --keep, or --by-hand")
+            raise UsageError("--keep excludes --by-hand", "leave one of them out")
         return grade_by_hand(
             tasks,
             predictions,
@@ -111,20 +96,13 @@ def judge(
             implementation=implementation,
         )
     if any((candidate, model, reviewer, grade, reason, grades, show, results, implementation)):
-        raise UsageError("options of a person's grades without --by-hand", "add --by-hand")
+        raise UsageError("these options need --by-hand", "add --by-hand")
     if predictions is None:
         raise UsageError(
             "no answers named",
             "add --predictions FILE: JSON lines, or what Inspect AI, Harbor, SWE-agent or OpenHands left",
         )
-    options = CandidateOptions(
-        out,
-        jobs,
-        where,
-        scheduler,
-        seconds=timeout,
-        memory_mb=memory,
-    )
+    options = CandidateOptions(out, jobs, where, scheduler, seconds=timeout, memory_mb=memory)
     return _judge(tasks, predictions, options, keep=keep, as_json=output is Format.json)
 
 
@@ -198,23 +176,20 @@ def _show_scored(scored: ScoredPredictions) -> None:
         ui.say(f"unjudged: all for {name}: {error.message}", stderr=False)
     if scored.elsewhere:
         names = [f"{name} ({number})" for name, number in scored.elsewhere.items()]
-        ui.say(f"left out, as these tasks are not here: {listed(names, 5)}", stderr=False)
+        ui.say(f"skipped, no such task here: {listed(names, 5)}", stderr=False)
     notes = Counter(note for result in scored.results for note in result.dropped)
     if notes:
         most = ", ".join(f"{note} ({number})" for note, number in notes.most_common(3))
-        ui.say(f"not applied, as outside of the target: {most}", stderr=False)
+        ui.say(f"not applied, outside the target: {most}", stderr=False)
     if any(result.method == "test script" for result in scored.results):
-        ui.say(
-            "judged by hand-written test scripts: sound against mistakes, not against code that cheats",
-            stderr=False,
-        )
+        ui.say("judged by hand-written test scripts, which detect mistakes but not cheating", stderr=False)
     resumed = ui.framed(", ", scored.resumed, " of them by an earlier run")
     ui.say(f"{len(scored.results)} candidates{resumed}: {scored.path}", stderr=False)
     ui.then("analyze", scored.path, "--out", "analysis", stderr=False)
 
 
 def _show_differing(scored: ScoredPredictions) -> None:
-    """Show which answers that pass differ on a generated call: it is a reason to read them, and no verdict."""
+    """Show which passing answers differ on a generated call: a reason to read them, not a verdict."""
     differing = [result for result in scored.results if result.differs is not None]
     for result in differing[:REASONS]:
         assert result.differs is not None
@@ -240,7 +215,6 @@ def _show_unjudged(results: Sequence[CandidateResult]) -> None:
 
 
 def _samples(row: Row) -> str:
-    """Return pass@k of a model's repeated samples, and which k is left out because a problem has fewer."""
     known = [
         f"pass@{k} {rate.share:.1%} ({rate.low:.1%} to {rate.high:.1%})" for k, rate in row.pass_at.items()
     ]

@@ -23,33 +23,26 @@ if TYPE_CHECKING:
 def make(
     recipes: Annotated[Path, Argument(help="A folder of recipes, or one recipe.")] = Path("recipes"),
     names: Annotated[
-        list[str] | None, Argument(metavar="NAME…", help="Only these: folders of recipes, or numbers.")
+        list[str] | None, Argument(metavar="NAME…", help="Only these recipes, by folder or number.")
     ] = None,
-    out: Annotated[
-        Path | None, Option(help="Folder of the tasks, by default tasks; with --write, of the recipe.")
-    ] = None,
+    out: Annotated[Path | None, Option(help="Folder of the tasks; with --write, of the recipe.")] = None,
     write: Annotated[
         Path | None,
-        Option(
-            metavar="TASK",
-            help="Write the recipe of a task that was made by hand, by default to recipes/TASK.",
-        ),
+        Option(metavar="TASK", help="Write the recipe of a task made by hand, by default to recipes/TASK."),
     ] = None,
     check: Annotated[
-        bool, Option("--check", help="Only say which tasks no longer equal their recipe.")
+        bool, Option("--check", help="Only report tasks that differ from their recipe.")
     ] = False,
     to: Annotated[Stage, Option(help="Stop after this stage.")] = Stage.answers,
-    jobs: Annotated[int, Option("--jobs", "-j", min=1, max=64, help="Recipes made side by side.")] = 1,
+    jobs: Annotated[int, Option("--jobs", "-j", min=1, max=64, help="Recipes made in parallel.")] = 1,
     scheduler: Annotated[
-        str, Option(help="Make them on a Dask cluster that shares these folders, as tcp://host:8786.")
+        str, Option(help="Dask cluster that shares these folders, as tcp://host:8786.")
     ] = "",
     clone: CloneOption = None,
     paper: PaperOption = None,
     *,
     where: Where,
-    force: Annotated[
-        bool, Option("--force", help="Replace tasks that were not made from their recipe, or changed since.")
-    ] = False,
+    force: Annotated[bool, Option("--force", help="Replace tasks made by hand, or changed since.")] = False,
     results: Annotated[Path | None, Option(help="Also write the table as Markdown, with remarks.")] = None,
     html: Annotated[Path | None, Option(help="Also write the page of the tasks, as `report` does.")] = None,
     output: FormatOption = Format.text,

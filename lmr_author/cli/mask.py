@@ -1,7 +1,8 @@
-"""``lmr-author mask``."""
+"""``lmr-author mask`` and ``unmask``."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -16,12 +17,13 @@ from lmr_author.cli.options import (
     TaskOption,
     complete_category,
     complete_function,
+    complete_masked,
     current_task,
     task_words,
     text_or_file,
 )
 from lmr_author.core.errors import UsageError
-from lmr_author.core.texts import printable
+from lmr_author.core.texts import listed, printable
 
 if TYPE_CHECKING:
     from lmr_author.authoring.masking import MaskResult
@@ -48,24 +50,18 @@ def mask(
     ] = None,
     instruction: Annotated[str | None, Option(help="The task for the model; @FILE reads a file.")] = None,
     category: Annotated[
-        str | None,
-        Option(
-            metavar="NAME",
-            autocompletion=complete_category,
-            help=CATEGORY_HELP,
-        ),
+        str | None, Option(metavar="NAME", autocompletion=complete_category, help=CATEGORY_HELP)
     ] = None,
     retrieval: Annotated[
         list[str] | None,
-        Option(metavar="PATH", help="A file for the model to read; auto: those that the target uses; none."),
+        Option(metavar="PATH", help="File that the model may read; auto: those the target uses; none."),
     ] = None,
     docstring: Annotated[str | None, Option(help="For a function without one; @FILE reads a file.")] = None,
-    comment: Annotated[str | None, Option(help="Words below the TODO; @FILE reads a file.")] = None,
+    comment: Annotated[str | None, Option(help="Text below the TODO; @FILE reads a file.")] = None,
     also: Annotated[
-        list[str] | None,
-        Option(autocompletion=complete_function, help="A look-alike to be masked with the target."),
+        list[str] | None, Option(autocompletion=complete_function, help="A look-alike to mask too.")
     ] = None,
-    leaks: Annotated[bool, Option("--leaks", help="Only search again for the solutions.")] = False,
+    leaks: Annotated[bool, Option("--leaks", help="Only search again for leaks.")] = False,
     task: TaskOption = None,
 ) -> int:
     """Mask functions: keep signature, decorators and docstring, save the golden, clean the tree."""
@@ -108,7 +104,7 @@ def mask(
         result = mask_functions(folder, options, here)
     show(result)
     if not (options.targets or options.also or result.leaks):
-        ui.say("no solution was found in the repository")
+        ui.say("the repository contains no solution")
     if asking and result.leaks:
         ask_about_leaks(folder, result.leaks, here)
     _then(result, task, leaks=() if asking else result.leaks)
@@ -117,7 +113,7 @@ def mask(
 
 def _require_leaks_alone(folder: Task, masks: bool) -> None:
     if masks:
-        raise UsageError("--leaks masks nothing new", "leave the targets out, or leave out --leaks")
+        raise UsageError("--leaks masks nothing new", "leave out the targets or --leaks")
     if not folder.load().implementations:
         raise UsageError(f"nothing is masked in {folder.name}", "mask a function first")
 
@@ -187,7 +183,7 @@ def ask_about_leaks(task: Task, leaks: Sequence[OpenLeak], here: Path) -> None:
             return False  # an earlier answer masks it along
         given = ui.ask(
             answer=lambda _: _ask(leak),
-            reason=lambda given: ui.needed("Why is it no problem?") if given["answer"] == ACCEPT else None,
+            reason=lambda given: ui.needed("Why is it not a leak?") if given["answer"] == ACCEPT else None,
         )
         if given["answer"] == MASK:
             also[number] = tuple(leak.also)
@@ -257,7 +253,6 @@ def _identity(finding: Finding) -> tuple[str, int | None, str]:
 
 
 def show_paths(names: Sequence[str], line: str) -> None:
-    """Print a line for each path; of many caches only the first, and the number of the others."""
     from lmr_author.authoring.masking.leftovers import is_generated
 
     caches = [name for name in names if is_generated(name.rpartition("/")[2])]
@@ -267,3 +262,52 @@ def show_paths(names: Sequence[str], line: str) -> None:
             ui.say(line.format(name), indent=2, hang=15)
     if left_out:
         ui.say(line.format(f"{len(left_out)} more caches"), indent=2, hang=15)
+
+
+def unmask(
+    target: Annotated[
+        str | None, Argument(autocompletion=complete_masked, help="The function to restore.")
+    ] = None,
+    everything: Annotated[bool, Option("--all", help="Restore every masked function.")] = False,
+    force: Annotated[bool, Option("--force", help="Restore edited files too; copies are kept.")] = False,
+    task: TaskOption = None,
+) -> int:
+    """Restore masked functions byte for byte."""
+    from lmr_author.authoring.masking import unmask as restore
+    from lmr_author.authoring.masking.leftovers import HISTORY_FOLDERS
+    from lmr_author.cli.status import show_next
+
+    folder = current_task(task)
+    if everything and target is not None:
+        raise UsageError("a target and --all exclude each other", "give one of them")
+    if target is None and not everything:
+        target = _ask_masked(folder)
+    result = restore(folder, target, Path.cwd(), force=force)
+    for name in result.targets:
+        ui.say(name, "restored", "green")
+    for name in result.also:
+        ui.say(f"{name}, a look-alike", "restored", "green")
+    show_paths(result.put_back, "put back {}")
+    for name in result.left_out:
+        history = name.rpartition("/")[2] in HISTORY_FOLDERS
+        why = "an agent's tree has no history" if history else "another file has its name"
+        ui.say(f"left {name} in authoring/removed/: {why}", indent=2)
+    for name in result.moved:
+        ui.say(f"kept {name} in authoring/removed/", indent=2)
+    show_next(folder)
+    return 0
+
+
+def _ask_masked(task: Task) -> str | None:
+    from lmr_author.authoring.masking import masked_names
+
+    names = masked_names(task)
+    if not names:
+        return None  # which is an error with a hint of its own
+    quoted = listed(list(map(shlex.quote, names)), 8)
+    hint = f"name one, or pass --all; masked: {quoted}"
+    ui.require_person(ui.can_ask(), "no target given", hint)
+    labels = {name: f"{name}  {remark}".rstrip() for name, remark in names.items()}
+    if len(names) > 1:
+        labels[""] = f"all of them ({len(names)})"
+    return ui.choice("Which function should be restored?", labels) or None

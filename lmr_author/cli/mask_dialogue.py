@@ -47,14 +47,13 @@ def complete(task: Task, options: MaskOptions, here: Path) -> MaskOptions:
 
 
 class _Dialogue:
-    """The questions of one run. Escape leads to the one before, whose answer is then asked again."""
+    """The questions of one run; Escape returns to the previous one."""
 
     def __init__(self, task: Task, options: MaskOptions, selection: Selection) -> None:
         self.task, self.options, self.selection = task, options, selection
         self.described = describe(task, selection, options)
 
     def ask_context(self) -> bool:
-        """Ask for the context of functions of which nobody said whether they need one."""
         names = [name for name, known in self.described.items() if known.retrieval is None]
         if not names:
             return False
@@ -92,10 +91,9 @@ class _Dialogue:
 
 
 def _instruction(target: str, draft: str) -> str:
-    """Show the draft of an instruction, whole, and return what the annotator makes of it; never ""."""
+    """Show the draft of an instruction and return the final one; never ""."""
     ui.say(f"Draft of the instruction of {target}:", tone="bold")
-    for line in draft.splitlines():
-        ui.say(line, hang=0)
+    ui.say_lines(draft, hang=0)
     ui.say("")
     answers = [EDIT, WRITE, USE] if GAP in draft else [USE, EDIT, WRITE]
     while True:
@@ -132,7 +130,7 @@ def pick_targets(task: Task) -> list[str]:
 
 
 def _context(proposals: Mapping[str, tuple[Proposal, ...]]) -> dict[str, tuple[str, ...]]:
-    """Ask which files a model is given with each function: one preselected list for all of them."""
+    """Ask for the retrieval context of all functions in one preselected list."""
     reasons: dict[str, str] = {}
     for proposed in proposals.values():
         for proposal in proposed:

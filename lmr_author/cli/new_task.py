@@ -1,7 +1,4 @@
-"""``lmr-author new-task``, and its questions: paper and repository if not given, then one page to confirm.
-
-Nothing that can be derived is asked. Everything derived is shown, and can be changed, before anything is written.
-"""
+"""``lmr-author new-task`` and its questions: paper and repository if not given, then one page to confirm or change."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import ImageOption
+from lmr_author.cli.options import ImageOption, OfflineOption
 
 if TYPE_CHECKING:
     from lmr_author.authoring.new_task.draft import Draft
@@ -38,21 +35,23 @@ def new_task(
     paper: Annotated[str | None, Argument(help="A PDF file, the URL of one, or an arXiv id.")] = None,
     repo: Annotated[str | None, Option(help="The repository: its address, or a local clone.")] = None,
     commit: Annotated[str | None, Option(help="Commit, tag or branch; by default the newest.")] = None,
-    number: Annotated[int | None, Option("--id", help="The task's number; by default the next.")] = None,
+    number: Annotated[int | None, Option("--id", help="The task's number; by default the next one.")] = None,
     name: Annotated[str | None, Option(help="The task's short name; by default the title's acronym.")] = None,
     title: Annotated[str | None, Option(help="The paper's title; by default read from it.")] = None,
     year: Annotated[int | None, Option(help="The paper's year; by default read from it.")] = None,
     paper_url: Annotated[str | None, Option(help="The paper's web address.")] = None,
     repo_url: Annotated[str | None, Option(help="The public address, when --repo is a local clone.")] = None,
     patch: Annotated[Path | None, Option(help="A unified diff to apply to the commit.")] = None,
-    patch_reason: Annotated[str, Option(help="Why the code is patched, a sentence.")] = "",
+    patch_reason: Annotated[str, Option(help="Why the code is patched, in a sentence.")] = "",
     base_image: ImageOption = None,
     tasks_dir: Annotated[Path, Option(help="The folder that holds the tasks.")] = Path("tasks"),
     skip: Annotated[
-        list[SkippedPart] | None, Option(help="Leave out submodules, or leave Git LFS pointers as they are.")
+        list[SkippedPart] | None, Option(help="Leave out submodules, or keep Git LFS pointers.")
     ] = None,
-    offline: Annotated[bool, Option("--offline", help="Pin requirements without the package index.")] = False,
-    vetting: Annotated[Path | None, Option(help="The file of `lmr-author vet`; kept with the task.")] = None,
+    offline: OfflineOption = False,
+    vetting: Annotated[
+        Path | None, Option(help="The record of `lmr-author vet`, kept with the task.")
+    ] = None,
 ) -> int:
     """Make a task folder from a paper and its repository, pinned at a commit."""
     from lmr_author.authoring.new_task.new_task import NewTaskOptions
@@ -108,7 +107,7 @@ class _Dialogue:
             if kept:
                 ui.then(*sys.argv[1:], *words, head="to continue with your answers")
             if lost:
-                ui.note(f"to be answered again: {', '.join(lost)}")
+                ui.note(f"answer again: {', '.join(lost)}")
             raise
         return made[0]
 
@@ -155,7 +154,6 @@ def show(result: NewTaskResult) -> None:
 
 
 def ask_repository(linked: tuple[str, ...] = ()) -> str:
-    """Ask for the repository: one that the paper links, or another."""
     answers = ui.ask(
         linked=lambda _: (
             ui.choice("Repository (the paper links):", [*linked[:8], ANOTHER]) if linked else None
@@ -193,7 +191,7 @@ def repository_problem(answer: str) -> str:
 
 
 class Wizard:
-    """The questions that come while a task is made; the spinner stops meanwhile.
+    """The questions while a task is made.
 
     Args:
         answers: where answers are kept, by their option, or by their label if they have none.
@@ -210,7 +208,7 @@ class Wizard:
         return answer
 
     def edit(self, draft: Draft, taken: Mapping[int, str], facts: Facts) -> Draft:
-        """Ask for what is missing or wrong, then show everything until it is confirmed."""
+        """Ask for missing and wrong values, then show all until confirmed."""
         from lmr_author.authoring.new_task.draft import LABELS, OPTIONS, problems, unpublished
 
         def change(field: str, reason: str = "") -> None:

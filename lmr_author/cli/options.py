@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import difflib
 import math
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, BadParameter, Context, Option
 
 from lmr_author.core.errors import LmrError, NotATaskError, UsageError
+from lmr_author.core.texts import did_you_mean
 
 if TYPE_CHECKING:
     from lmr_author.core.task import Task
@@ -29,7 +33,6 @@ class SandboxKind(StrEnum):
 
 
 def finite(value: float) -> float:
-    """Return a number of the command line. Raises BadParameter for nan and inf, which no limit excludes."""
     if not math.isfinite(value):
         raise BadParameter(f"{value} is not a number of seconds, megabytes or days")
     return value
@@ -51,7 +54,7 @@ def complete_check() -> list[tuple[str, str]]:
 
 
 def complete_function(ctx: Context) -> list[str]:
-    """Return the node ids of the repository's functions, and their names alone: bash splits words at colons."""
+    """Return node ids and names of the repository's functions: bash splits words at colons."""
     from lmr_author.core import indexing
 
     with suppress(LmrError):
@@ -62,7 +65,6 @@ def complete_function(ctx: Context) -> list[str]:
 
 
 def complete_masked(ctx: Context) -> list[str]:
-    """Return the masked functions, as :func:`complete_function` does."""
     with suppress(LmrError):
         masked = current_task(ctx.params.get("task")).load().implementations
         return [name for each in masked for name in (str(each.target), each.qualname)]
@@ -78,85 +80,91 @@ TaskOption = Annotated[
     Path | None, Option("--task", "-t", help="The task; by default the one that contains the current folder.")
 ]
 TaskArgument = Annotated[Path | None, Argument(metavar="TASK", help="As --task.")]
-TasksArgument = Annotated[list[Path] | None, Argument(metavar="TASK…", help="As --task; several are taken.")]
+TasksArgument = Annotated[
+    list[Path] | None, Argument(metavar="TASK…", help="As --task; several are allowed.")
+]
 PlaceOption = Annotated[
     Path | None, Option("--task", "-t", help="A task, or a folder of tasks; by default the current one.")
 ]
 FormatOption = Annotated[Format, Option("--format", "-f", help="text for people, json for programs.")]
-ForceOption = Annotated[
-    bool, Option("--force", help="Replace what was made or edited before; a copy of it is kept.")
+OfflineOption = Annotated[
+    bool,
+    Option(
+        "--offline",
+        help="Use no network: no web service, no package index; paper and repository are on this machine.",
+    ),
 ]
-ReasonOption = Annotated[str, Option(help="The reason for a decision, kept with the task.")]
-ReviewerOption = Annotated[str | None, Option(metavar="NAME", help="Your name, as it is stored.")]
+ForceOption = Annotated[bool, Option("--force", help="Replace what exists; a copy is kept.")]
+ReasonOption = Annotated[str, Option(help="The reason, kept with the task.")]
+ReviewerOption = Annotated[str | None, Option(metavar="NAME", help="Your name, stored with the review.")]
 ChecklistOption = Annotated[
-    Path | None, Option(help="Your lab's own list; by default checklist.yaml beside the tasks, else ours.")
+    Path | None, Option(help="Your lab's list; by default checklist.yaml beside the tasks, else ours.")
 ]
+CaseTimeOption = Annotated[float, Option(min=1, callback=finite, help="Time limit of one case, in seconds.")]
+MemoryOption = Annotated[int, Option(min=64, help="Memory limit of an answer, in MB.")]
 ImplementationOption = Annotated[int | None, Option(help="The implementation, if the task has several.")]
 
-_WHERE = "Where it runs"
+_SHORT_IMAGES = {"pytorch": "pytorch/pytorch", "python": "python", "debian": "debian", "ubuntu": "ubuntu"}
+
+
+def check_image(image: str | None) -> str | None:
+    """Refuse a misspelt short name of a base image; a name with "/" or ":" is never checked."""
+    if image and not {"/", ":"} & set(image) and image not in _SHORT_IMAGES:
+        close = difflib.get_close_matches(image, _SHORT_IMAGES, 1)
+        if close:
+            hint = f"{did_you_mean([_SHORT_IMAGES[close[0]]])} if it is {image}, write {image}:latest"
+            raise UsageError(f"--base-image {image}: looks misspelt", hint)
+    return image
+
+
+_where = partial(Option, rich_help_panel="Where it runs")
 WHERE_OPTIONS: dict[str, tuple[Any, Any]] = {
     "sandbox": (
-        Annotated[
-            SandboxKind,
-            Option(
-                help="local (bubblewrap if installed) or docker (the task's image).", rich_help_panel=_WHERE
-            ),
-        ],
+        Annotated[SandboxKind, _where(help="local (bubblewrap if installed) or docker (the task's image).")],
         SandboxKind.local,
     ),
     "python": (
         Annotated[
-            Path | None,
-            Option(
-                help="Interpreter of the local sandbox, with the repository's dependencies installed.",
-                rich_help_panel=_WHERE,
-            ),
+            Path | None, _where(help="Interpreter of the local sandbox, with the dependencies installed.")
         ],
         None,
     ),
     "base_image": (
         Annotated[
             str,
-            Option(
+            _where(
                 metavar="IMAGE",
-                help="Build the task's image on this base instead of its Dockerfile's.",
-                rich_help_panel=_WHERE,
+                callback=check_image,
+                help="Build the image on this base, not the Dockerfile's.",
             ),
         ],
         "",
     ),
     "gpus": (
-        Annotated[
-            str,
-            Option(
-                metavar="N|all",
-                help="GPUs for the container; with --sandbox docker.",
-                rich_help_panel=_WHERE,
-            ),
-        ],
+        Annotated[str, _where(metavar="N|all", help="GPUs for the container; with --sandbox docker.")],
         "",
     ),
 }
 """Parameter → its annotation and default, in the order of :class:`Where`'s fields."""
 
 RepoOption = Annotated[
-    Path | None, Option(metavar="FOLDER", help="A cloned repository instead of a task; nothing is written.")
+    Path | None, Option(metavar="FOLDER", help="A clone in place of a task; nothing is written.")
 ]
 ImageOption = Annotated[
     str | None,
-    Option("--base-image", metavar="IMAGE", help="Use this base image, not the one that fits best."),
+    Option(
+        "--base-image", metavar="IMAGE", callback=check_image, help="Use this base image, not the best match."
+    ),
 ]
 CloneOption = Annotated[
-    list[str] | None,
-    Option("--clone", metavar="URL=PATH", help="A local clone in place of an address."),
+    list[str] | None, Option("--clone", metavar="URL=PATH", help="A local clone in place of an address.")
 ]
 PaperOption = Annotated[
     list[str] | None,
     Option("--paper", metavar="URL=PATH", help="A PDF in place of a paper's address or arXiv id."),
 ]
 VersionOption = Annotated[
-    str | None,
-    Option("--python-version", metavar="X.Y", help="Python inside the base image, if you know it."),
+    str | None, Option("--python-version", metavar="X.Y", help="The base image's Python, if you know it.")
 ]
 
 
@@ -170,7 +178,7 @@ def taking_where(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def taking_stand_ins(clones: list[str] | None, papers: list[str] | None) -> StandIns:
-    """Return what ``--clone`` and ``--paper`` name. Raises UsageError for what is no pair, or is not there."""
+    """Return the pairs of ``--clone`` and ``--paper``. Raises UsageError for no pair, or no such path."""
     from lmr_author.release.recipes.stages import StandIns
 
     return StandIns(_pairs("--clone", clones or ()), _pairs("--paper", papers or ()))
@@ -192,20 +200,34 @@ def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
 
 
 def current_task(task: Path | None) -> Task:
-    """Return the task named by ``--task``, else the one that contains the current folder."""
     from lmr_author.core.task import Task
 
-    return Task.find(task or Path.cwd())
+    return Task.find(_existing(task) if task else Path.cwd())
 
 
 def named_once(word: Path | None, option: Path | None) -> Path | None:
     if word and option:
         raise UsageError(f"two tasks are named: {word} and {option}", "name one")
-    return word or option
+    path = word or option
+    return _existing(path) if path else None
 
 
-def all_named(words: list[Path] | None, option: Path | None) -> list[Path]:
-    return [*(words or ()), *([option] if option else [])]
+def named_tasks(words: list[Path] | None, option: Path | None) -> tuple[list[Path], list[Task]]:
+    """Return the paths that a command line names, and their tasks; without any path the tasks here."""
+    from lmr_author.core.task import tasks_at
+
+    paths = list(map(_existing, [*(words or ()), *([option] if option else [])]))
+    return paths, tasks_at(paths or [default_tasks()])
+
+
+def _existing(path: Path) -> Path:
+    if not path.exists():
+        folder = path.parent
+        names = [other.name for other in folder.iterdir()] if folder.is_dir() else []
+        close = [str(folder / name) for name in difflib.get_close_matches(path.name, names, 2)]
+        whole = os.path.normpath(path.absolute())
+        raise NotATaskError(f"{whole} does not exist", did_you_mean(close, "check the path"))
+    return path
 
 
 def task_words(task: Path | None) -> list[str]:
@@ -213,7 +235,7 @@ def task_words(task: Path | None) -> list[str]:
 
 
 def task_or_repo(task: Path | None) -> Task:
-    """As :func:`current_task`, for commands that accept a repository too: the hint says so."""
+    """As :func:`current_task`; the hint offers ``--repo``."""
     try:
         return current_task(task)
     except NotATaskError as error:
@@ -221,7 +243,6 @@ def task_or_repo(task: Path | None) -> Task:
 
 
 def default_tasks() -> Path:
-    """Return where to look when no task is named: the current task, else ``tasks/`` here."""
     here = Path.cwd()
     inside = any((folder / "info.json").is_file() for folder in (here, *here.parents))
     return here / "tasks" if not inside and (here / "tasks").is_dir() else here
@@ -232,7 +253,7 @@ def text_or_file(value: str | None, option: str) -> str | None:
 
 
 def read_text(path: Path, option: str, hint: str = "name an existing file") -> str:
-    """Return the content of a file that an option names. Raises UsageError with a hint where there is none."""
+    """Return the content of a file that an option names. Raises UsageError if it cannot be read."""
     if not path.is_file():
         raise UsageError(f"{option} {path}: there is no such file", hint)
     try:

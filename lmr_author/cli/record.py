@@ -5,42 +5,36 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import (
-    ForceOption,
-    TaskOption,
-    complete_masked,
-    current_task,
-    finite,
-    task_words,
-)
-from lmr_author.core.errors import UsageError
+from lmr_author.cli.options import ForceOption, TaskOption, complete_masked, current_task, finite, task_words
+from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.texts import counted, listed, shortened, size_text
 
 if TYPE_CHECKING:
+    from lmr_author.authoring.recording.driver import RecordOptions
     from lmr_author.authoring.recording.record import RecordResult
     from lmr_author.core.errors import Hint
-    from lmr_author.core.task import Task
+    from lmr_author.core.task import Implementation, Task, TaskInfo
     from lmr_author.core.task.recording import Case
     from lmr_author.runtime.environment.where import Where
 
 MOST = 3
-"""Notes of one kind that are shown."""
 MOST_CASES = 12
 """Cases that are listed; the test page has all of them."""
 WIDE = 200
-"""Columns of a case's line without a terminal."""
 SURVIVORS = 5
-"""Surviving mutants that are shown."""
 _CONTAINER = re.compile(r"(?!(?:True|False|None)$)[A-Za-z]\w*(?: of \d+)?$")
 """The description of an object or a container: its parts say more."""
+
+COMMAND, LAST, TESTS, EXAMPLE, DRAFT = "command", "last", "tests", "example", "draft"
 
 
 class Compared(StrEnum):
@@ -51,35 +45,26 @@ class Compared(StrEnum):
 def record(
     context: typer.Context,
     target: Annotated[
-        str | None,
-        Argument(autocompletion=complete_masked, help="The masked function, if there are several."),
+        str | None, Argument(autocompletion=complete_masked, help="The masked function, if several.")
     ] = None,
     from_tests: Annotated[
-        bool, Option("--from-tests", help="Run the repository's tests; what follows -- goes to pytest.")
+        bool, Option("--from-tests", help="Run the repository's tests; pytest gets what follows --.")
     ] = False,
     from_example: Annotated[list[str] | None, Option(help="A call to record, as f(torch.randn(4)).")] = None,
-    draft_driver: Annotated[Path | None, Option(help="Only write a script with calls, to be edited.")] = None,
+    draft_driver: Annotated[Path | None, Option(help="Only write a script of calls to edit.")] = None,
     check: Annotated[
         list[str] | None,
-        Option(
-            metavar="PATH=KIND",
-            help="How a part is compared, as value[0]=set: exact, set, allclose:RTOL,ATOL or ignore.",
-        ),
+        Option(metavar="PATH=KIND", help="Compare a part as exact, set, allclose:RTOL,ATOL or ignore."),
     ] = None,
     compare: Annotated[
-        list[Compared] | None,
-        Option(help="Also compare gradients, or arguments that the call changes."),
+        list[Compared] | None, Option(help="Compare gradients too, or changed arguments.")
     ] = None,
     cuda_as_cpu: Annotated[
-        bool, Option("--cuda-as-cpu", help="Run code for a GPU on the CPU, in the test, too.")
+        bool, Option("--cuda-as-cpu", help="Run GPU code on the CPU, also in the test.")
     ] = False,
     cases: Annotated[
         int | None,
-        Option(
-            min=1,
-            max=50,
-            help="Cases to keep, and more if each adds something; by default a few dozen if small and fast.",
-        ),
+        Option(min=1, max=50, help="Cases to keep; more if each adds something. By default a few dozen."),
     ] = None,
     *,
     where: Where,
@@ -114,8 +99,6 @@ def record(
     if draft_driver is not None and options.drives:
         raise UsageError("--draft-driver records nothing", "draft first, then record: -- python FILE")
     if draft_driver is None and asking:
-        from lmr_author.cli.record_dialogue import ask_driver, ask_target
-
         given = ui.ask(
             what=lambda _: ask_target(folder, target, force=force),
             how=lambda given: options if options.drives else ask_driver(folder, given["what"][0], options),
@@ -186,7 +169,7 @@ def _made(generated: int) -> str:
 
 
 def case_lines(cases: Sequence[Case]) -> Iterator[str]:
-    """Yield what all cases have in common, and for each its call, its size and what it adds to the others."""
+    """Yield the arguments all cases share, then each case's call, size and addition to the others."""
     from lmr_author.authoring.recording.selection import in_words
 
     if len(cases) > 1:
@@ -238,3 +221,107 @@ def _show_mutants(result: RecordResult) -> None:
         if any(effect.kind in (EffectKind.ARGUMENTS, EffectKind.GRADS) for effect in result.uncompared):
             advice = f"record again with --compare arguments --force, which compares what the call changes, or {advice}"
         ui.note(f"`evaluate` requires {NEEDED_PERCENT} %: {advice}", indent=2)
+
+
+# Questions about what calls the target; nothing is offered or taken that is refused later
+
+
+def ask_target(folder: Task, target: str | None, *, force: bool) -> tuple[str | None, bool]:
+    """Ask which target, and whether to replace its recording. Raises UsageError for no."""
+    from lmr_author.authoring.recording.job import implementation_of
+
+    info = folder.load()
+    targets = [str(implementation.target) for implementation in info.implementations]
+
+    def confirm(given: dict[str, Any]) -> bool | None:
+        implementation = implementation_of(folder, info, target or given["target"], Path.cwd())
+        if force or not folder.unit_test(info, implementation).exists():
+            return None
+        question = f"{implementation.target} already has a test. Replace it (the old one is kept)?"
+        if not ui.confirm(question, default=False):
+            raise UsageError("nothing was recorded", "the earlier test is unchanged")
+        return True
+
+    is_open = target is None and len(targets) > 1
+    answers = ui.ask(
+        target=lambda _: ui.choice("Which function?", targets) if is_open else None, replaces=confirm
+    )
+    return target or answers["target"], force or bool(answers["replaces"])
+
+
+def ask_driver(folder: Task, target: str | None, options: RecordOptions) -> RecordOptions | Path:
+    """Ask what calls the target; return the options with it, or the file of a driver to draft."""
+    from lmr_author.authoring.recording.driver import require_python
+    from lmr_author.authoring.recording.job import implementation_of
+
+    info = folder.load()
+    implementation = implementation_of(folder, info, target, Path.cwd())
+    repository = folder.repository(info)
+    last = _last_command(folder, info, implementation)
+    choices = {}
+    if last:
+        choices[LAST] = f"The last command: {shlex.join(last)}"
+    choices[COMMAND] = "A command, as python train.py --steps 2"
+    if tests := _tests(implementation, repository):
+        choices[TESTS] = f"The repository's tests: {tests}"
+    choices[EXAMPLE] = f"A call that I type, as {implementation.goal_function}(2.0, scale=0.5)"
+    choices[DRAFT] = "Draft a script of calls for me to edit"
+
+    def describe(given: dict[str, Any]) -> RecordOptions | Path:
+        if given["driver"] == DRAFT:
+            exists = lambda name: "it exists" if Path(name).exists() else ""  # noqa: E731
+            return Path(ui.path("Script to write:", "driver.py", exists))
+        if given["driver"] == TESTS:
+            return replace(options, from_tests=True)
+        if given["driver"] == EXAMPLE:
+            check = lambda text: ui.problem(lambda: require_python(text))  # noqa: E731
+            text = ui.needed("Call:", f"{implementation.goal_function}(", check)
+            return replace(options, examples=(text,))
+        command = _command(repository) if given["driver"] == COMMAND else shlex.join(last)
+        return replace(options, command=command)
+
+    question = f"What calls {implementation.qualname}?"
+    answer: RecordOptions | Path = ui.ask(driver=lambda _: ui.choice(question, choices), answer=describe)[
+        "answer"
+    ]
+    return answer
+
+
+def _tests(implementation: Implementation, repository: Path) -> str:
+    from lmr_author.authoring.recording.driver import from_tests
+
+    try:
+        words = from_tests(implementation, repository, ()).arguments
+    except LmrError:
+        return ""
+    tests = [word for word in words if word.endswith(".py")]
+    return f"{tests[0]} and {len(tests) - 1} more" if len(tests) > 1 else tests[0]
+
+
+def _command(repository: Path) -> str:
+    def problem(answer: str) -> str:
+        try:
+            words = tuple(shlex.split(answer))
+        except ValueError as error:
+            return str(error)
+        return _refusal(words, repository)
+
+    return ui.needed("Command that calls the function:", "python ", problem)
+
+
+def _refusal(words: Sequence[str], repository: Path) -> str:
+    from lmr_author.authoring.recording.driver import read_command
+
+    return ui.problem(lambda: read_command(words, repository, Path.cwd()))
+
+
+def _last_command(folder: Task, info: TaskInfo, implementation: Implementation) -> tuple[str, ...]:
+    """Return the last usable command: of this function's recording, else of another's; () for none."""
+    from lmr_author.core.task.recording import load
+
+    others = [other for other in info.implementations if other.index != implementation.index]
+    for recorded in (implementation, *reversed(others)):
+        recording = load(folder.recording(info, recorded.index))
+        if recording is not None and not _refusal(recording.command, folder.repository(info)):
+            return recording.command
+    return ()

@@ -14,9 +14,7 @@ from lmr_author.cli.options import PlaceOption, TaskArgument, default_tasks, nam
 def report(
     word: TaskArgument = None,
     task: PlaceOption = None,
-    html: Annotated[
-        Path | None, Option(help="The file to write; or a folder, for an index with pages.")
-    ] = None,
+    html: Annotated[Path | None, Option(help="File to write; or folder, for an index and pages.")] = None,
 ) -> int:
     """Write one HTML page about a task, or about a folder of tasks; it shows solutions and works offline."""
     from lmr_author.core.texts import counted, size_text

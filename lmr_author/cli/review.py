@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.agreement import show_agreement, show_disputes
 from lmr_author.cli.options import (
     ChecklistOption,
     Format,
@@ -22,6 +21,7 @@ from lmr_author.cli.options import (
     default_tasks,
     named_once,
 )
+from lmr_author.cli.review_screens import show_agreement, show_disputes
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, NotATaskError
 from lmr_author.core.texts import counted
 
@@ -47,20 +47,12 @@ def review(
     answers: Annotated[Path | None, Option(help="YAML or JSON file with the answers.")] = None,
     template: Annotated[bool, Option("--template", help="Only print an answers file to fill in.")] = False,
     checklist: ChecklistOption = None,
-    queue: Annotated[bool, Option("--queue", help="Review every task that waits for you.")] = False,
+    queue: Annotated[bool, Option("--queue", help="Review every task that awaits you.")] = False,
     agreement: Annotated[
-        bool,
-        Option(
-            "--agreement", help="Show how finished reviews agree; exit code 1 while something is disputed."
-        ),
+        bool, Option("--agreement", help="Show agreement of finished reviews; exit code 1 if disputed.")
     ] = False,
     decide: Annotated[
-        str | None,
-        Option(
-            metavar="ITEM=pass|fail",
-            autocompletion=_complete,
-            help="Decide an item on which reviewers disagree.",
-        ),
+        str | None, Option(metavar="ITEM=pass|fail", autocompletion=_complete, help="Decide a disputed item.")
     ] = None,
     reason: ReasonOption = "",
     output: FormatOption = Format.text,
@@ -91,8 +83,7 @@ def review(
 def _decide(
     task: Task, decision: str, reason: str, reviewer: str, checklist: Path | None, output: Format
 ) -> int:
-    """Decide a disputed item, ``ITEM=pass``; a terminal shows its evidence and asks for what is missing."""
-    from lmr_author.cli.evidence import show_evidence
+    from lmr_author.cli.review_screens import show_evidence
     from lmr_author.proof.validation.run import checked
     from lmr_author.release.review import review as reviewing
     from lmr_author.release.review.evidence_of_questions import evidence_of
@@ -116,7 +107,7 @@ def _decide(
 
 
 def ask_reviewer(reviewer: str | None, asking: bool) -> str:
-    """Return the reviewer's name; ask for it at a terminal, where git's name is the one proposed."""
+    """Return the reviewer's name; at a terminal ask for it, proposing git's user name."""
     from lmr_author.core.repo.git import user_name
     from lmr_author.core.task.reviews import path_of_reviewer
 
@@ -132,7 +123,6 @@ def ask_reviewer(reviewer: str | None, asking: bool) -> str:
 
 
 def _template(task: Path | None, checklist: Path | None) -> dict[str, Any]:
-    """Return an answers file to fill in: for the given list, else the task's, else our own."""
     from lmr_author.core.task import Task
     from lmr_author.proof.validation.run import checked
     from lmr_author.release.review.checklist import template
@@ -195,14 +185,7 @@ def ask_answers(
     evidence: Mapping[str, QuestionEvidence] | None = None,
     address: Callable[[str], str] | None = None,
 ) -> Answers:
-    """Ask every item that has no answer yet; then every answer can be changed.
-
-    Args:
-        before: the answers of an interrupted review, by item.
-        keep: stores all answers after each one, also those to items of another checklist.
-        evidence: what to show beside each item.
-        address: returns where the task's page shows an item.
-    """
+    """Ask every item without an answer, keeping all answers after each one; then every answer can be changed."""
     items, shown = {question.id: question for question in questions}, evidence or {}
     names = list(items)
     answers = _resumed(before, items, shown)
@@ -228,7 +211,7 @@ def _resumed(
     items: Mapping[str, ChecklistQuestion],
     evidence: Mapping[str, QuestionEvidence],
 ) -> Answers:
-    """Return the earlier answers, and say how many: those that can be stored, as their evidence did not weaken."""
+    """Return the earlier answers that still meet the rules for their evidence."""
     from lmr_author.release.review.checklist import human_items
 
     answers: Answers = {}
@@ -246,12 +229,8 @@ def _ask(
     address: Callable[[str], str] | None,
     before: Mapping[str, str] | None,
 ) -> dict[str, str]:
-    """Ask one question. A pass needs a reason if the evidence is weak, any other answer always.
-
-    Args:
-        before: an earlier answer, whose reason can be changed.
-    """
-    from lmr_author.cli.evidence import show_evidence
+    """Ask one question. A pass needs a reason if the evidence is weak, any other answer always."""
+    from lmr_author.cli.review_screens import show_evidence
     from lmr_author.release.review.checklist import lacks_sentence
 
     if evidence is not None:
@@ -282,7 +261,7 @@ def _ask(
 
 
 class _TaskPage:
-    """The task's page, written when it is first asked for: beside no task, as it shows the solution."""
+    """The task's page, written on first use into the cache: it shows the solution."""
 
     def __init__(self, task: Task) -> None:
         self._task = task
@@ -326,7 +305,6 @@ def _show_items(items: Iterable[ReviewItem]) -> None:
 
 
 def _queue(tasks: Sequence[Task], reviewer: str, checklist: Path | None, asking: bool, output: Format) -> int:
-    """Review the tasks that wait for a person; without a terminal only list them."""
     from lmr_author.release.review import review as reviewing
 
     waiting = reviewing.find_waiting(tasks, reviewer, checklist)

@@ -7,26 +7,23 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import Format, FormatOption, PlaceOption, TasksArgument, all_named, default_tasks
+from lmr_author.cli.options import Format, FormatOption, PlaceOption, TasksArgument, named_tasks
 
 if TYPE_CHECKING:
     from lmr_author.core.task import Task
     from lmr_author.release.reporting.status import Status
 
 GLUE = "\u00a0"
-"""A space at which no line is broken."""
 DRAFTS = {"drafted": "not confirmed by anybody yet", "confirmed": "confirmed", "rejected": "rejected"}
 """What people made of a model's draft → in words."""
 FEW = 3
-"""Tasks whose status is shown in full; more are shown as a table."""
 
 
 def status(words: TasksArgument = None, task: PlaceOption = None, output: FormatOption = Format.text) -> int:
     """Show the state of each task by its records, and its next command; `validate` checks the tasks themselves."""
-    from lmr_author.core.task import tasks_at
     from lmr_author.release.reporting.status import status_with, with_challenge
 
-    tasks = tasks_at(all_named(words, task) or [default_tasks()])
+    _, tasks = named_tasks(words, task)
     statuses = []
     with ui.progress("reading") as progress:
         for number, each in enumerate(tasks, 1):

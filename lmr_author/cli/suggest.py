@@ -18,10 +18,23 @@ if TYPE_CHECKING:
     from lmr_author.authoring.suggesting import Suggestion, Suggestions
 
 
+DEFAULT_TOP = 15
+AROUND = 7
+"""Lines above and below the table on a screen."""
+
+
 def suggest(
-    top: Annotated[int, Option("--top", "-n", min=1, help="Number of functions.")] = 15,
+    top: Annotated[
+        int | None,
+        Option(
+            "--top",
+            "-n",
+            min=1,
+            help="Number of functions; by default those that fit the screen, at most 15.",
+        ),
+    ] = None,
     globs: Annotated[
-        list[str] | None, Option("--file", help="Only files that match, or in this folder.")
+        list[str] | None, Option("--file", help="Only functions of files that match, or in this folder.")
     ] = None,
     repo: RepoOption = None,
     paper: Annotated[Path | None, Option(help="With --repo: the paper, a PDF or a paper.json.")] = None,
@@ -40,13 +53,13 @@ def suggest(
         raise UsageError("--paper goes with --repo", "a task has its own paper.json")
     with ui.progress("reading the repository"):
         if repo is not None:
-            ranking = suggest_repository(repo, paper, top, globs or ())
+            ranking = suggest_repository(repo, paper, top or DEFAULT_TOP, globs or ())
         else:
-            ranking = suggest_in_task(task_or_repo(task), top, globs or ())
+            ranking = suggest_in_task(task_or_repo(task), top or DEFAULT_TOP, globs or ())
     if output is Format.json:
         ui.print_json(ranking.to_json())
         return 0
-    _print_table(ranking)
+    _print_table(ranking, is_fitted=top is None)
     for note in ranking.notes if repo is not None else ():  # `new-task` has told them of a task's repository
         ui.note(note)
     _then(ranking, task, repo, paper)
@@ -63,13 +76,21 @@ def _then(ranking: Suggestions, task: Path | None, repo: Path | None, paper: Pat
         ui.then("mask", unmasked.target, *task_words(task), stderr=False)
 
 
-def _print_table(ranking: Suggestions) -> None:
-    """Print two lines for each function: its target, to be copied; then reason, size, terms of the paper."""
+def _print_table(ranking: Suggestions, *, is_fitted: bool) -> None:
+    screen = ui.console(stderr=False)
+    width, room = (screen.width - 10, screen.height - AROUND) if screen.is_terminal else (10**6, 10**6)
     ui.say("rank score  function, and what lowers its score most", tone="bold", stderr=False)
-    for suggestion in ranking.suggestions:
+    for shown, suggestion in enumerate(ranking.suggestions):
+        first, *rest = ui.folded(suggestion.target, width)
+        room -= len(rest) + 2
+        if is_fitted and shown and room < 0:
+            ui.say(f"{len(ranking.suggestions) - shown} more: --top {len(ranking.suggestions)}", stderr=False)
+            break
         head = f"{suggestion.rank:>3} {suggestion.score:>4.0f} "
         tone = "dim" if suggestion.masked is not None else "bold"
-        ui.say(suggestion.target, head, "cyan", tone=tone, stderr=False, whole=True)
+        ui.say(first, head, "cyan", tone=tone, stderr=False, whole=True)
+        for part in rest:
+            ui.say(part, indent=10, tone=tone, stderr=False, whole=True)
         styles = {re.escape(warning): "yellow" for warning in suggestion.warnings}
         styles[r"masked as \S+ \d+"] = "green"
         ui.say(ui.fitted(remark(suggestion), 10), indent=10, stderr=False, whole=True, styles=styles)
@@ -77,9 +98,9 @@ def _print_table(ranking: Suggestions) -> None:
     pages = f"{counted(ranking.pages, 'page')} of the paper" if ranking.pages else "no text of the paper"
     parts = [f"{functions} in {files} of {ranking.repository}/", pages]
     if ranking.unread:
-        first = ranking.unread[0]
+        unread = ranking.unread[0]
         more = f" and {len(ranking.unread) - 1} more" if len(ranking.unread) > 1 else ""
-        parts.append(f"not read: {first.path}{more} ({first.reason})")
+        parts.append(f"not read: {unread.path}{more} ({unread.reason})")
     ui.say("; ".join(parts), tone="dim", stderr=False)
 
 

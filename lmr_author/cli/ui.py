@@ -71,6 +71,22 @@ def wrapped(text: str, columns: int, hang: int) -> list[str]:
     return [line.replace("\u00a0", " ") for line in lines] or [""]
 
 
+def folded(path: str, columns: int) -> list[str]:
+    """Return a path or node id in lines of at most so many columns, broken only before "::" and after "/"."""
+    lines = [""]
+    for part in re.split(r"(?<=/)|(?=::)", path):
+        if lines[-1] and len(lines[-1] + part) > columns:
+            lines.append("")
+        lines[-1] += part
+    return lines
+
+
+def shortened_inside(text: str, columns: int) -> str:
+    """Return a text of at most so many columns, with an ellipsis in its first half: the end says the most."""
+    end = 2 * columns // 3
+    return text if len(text) <= columns else f"{text[: columns - end - 1]}…{text[-end:]}"
+
+
 def print_json(data: Any) -> None:
     """Write one JSON document to stdout; escaped where stdout cannot encode its characters."""
     import json
@@ -131,6 +147,8 @@ def say(
     from rich.text import Text
 
     screen = console(stderr=stderr)
+    global _said_at
+    _said_at = time.monotonic()
     line = " " * indent + " ".join(filter(None, (head, one_line(text.expandtabs(4)))))
     columns = 10**6 if whole or not screen.is_terminal else screen.width
     lines = wrapped(line, columns, indent + 2 if hang is None else hang)
@@ -141,6 +159,11 @@ def say(
         for pattern, look in (styles or {}).items():
             shown.highlight_regex(pattern, look)
         screen.print(shown, soft_wrap=True)
+
+
+def say_lines(text: str, *, indent: int = 0, hang: int | None = None) -> None:
+    for line in text.splitlines():
+        say(line, indent=indent, hang=hang)
 
 
 def note(text: str, *, indent: int = 0) -> None:
@@ -163,7 +186,6 @@ def then(*words: object, head: str = "next", indent: int = 0, stderr: bool = Tru
 
 
 def diff(lines: Iterable[str], *, indent: int = 0, stderr: bool = True) -> None:
-    """Print the lines of a diff in red and green; none is wrapped."""
     from rich.text import Text
 
     screen = console(stderr=stderr)
@@ -201,17 +223,18 @@ def columns_of(rows: Collection[tuple[str, ...]]) -> None:
 SURE_SECONDS = 5.0
 """After so much of a step its speed is taken for that of the rest."""
 BESIDE = len("⠋  0:00:00 ")
-"""Columns of a line of progress beside its texts."""
 QUIET_SECONDS = 60.0
-"""Without a terminal a step is a line of its own, but no more often than this: a log is read by people."""
+"""Without a terminal a step is printed after so long without any line: people read logs."""
+_said_at = 0.0
 
 
 class Progress:
-    """One changing line on stderr with the elapsed time and what is left; without a terminal a line now and then."""
+    """One changing line on stderr with elapsed and remaining time; without a terminal, a line after long silence."""
 
     def __init__(self, line: rich_progress.Progress | None) -> None:
         self._line = line
-        self._started = self._shown = self._began = time.monotonic()
+        self._started = self._began = time.monotonic()
+        self._printed = ""
         self._first = self._last = Step("")
 
     @property
@@ -223,12 +246,12 @@ class Progress:
         if self._line is not None:
             fitting = shortened(step, self._line.console.width - len(left) - BESIDE)
             self._line.update(self._line.task_ids[0], description=fitting, left=left)
-        elif now - self._shown >= QUIET_SECONDS:
-            self._shown = now
+        elif now - max(self._started, _said_at) >= QUIET_SECONDS and step != self._printed:
+            self._printed = step
             say(f"{step} ({now - self._started:.0f} s{framed(', ', left)})", tone="dim")
 
     def _left(self, step: str) -> str:
-        """Return the time that the rest of a step takes at the speed so far, in words; "" where that is not known."""
+        """Return the remaining time of a step in words; "" if unknown."""
         if not isinstance(step, Step) or not step.total:
             return ""
         if step.total != self._last.total or step.done < self._last.done:
@@ -241,7 +264,6 @@ class Progress:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Stop the spinner while a question is asked: each would write over the other."""
         if self._line is not None:
             self._line.stop()
         yield
@@ -291,7 +313,7 @@ def can_ask() -> bool:
 
 
 def require_person(there: bool, problem: str, hint: str) -> None:
-    """Raise UsageError where something is missing and nobody is there to be asked."""
+    """Raise UsageError if something is missing and nobody can be asked."""
     if not there:
         raise UsageError(problem, hint)
 
@@ -309,12 +331,9 @@ def going_back(possible: bool = True) -> Iterator[None]:
 
 
 def steps(*ask: Callable[[], object]) -> None:
-    """Ask questions in order; Escape returns to the previous one.
+    """Ask questions in order; Escape returns to the previous one, skipping those that returned False.
 
     At the first one Escape raises Back if these are themselves a step, and does nothing otherwise.
-
-    Args:
-        ask: each returns False if nothing had to be asked, and is then skipped on the way back.
     """
     asked: list[int] = []
     at = 0
@@ -331,11 +350,7 @@ def steps(*ask: Callable[[], object]) -> None:
 
 
 def ask(**questions: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
-    """Ask questions as :func:`steps` does, and return their answers by name.
-
-    Args:
-        questions: each gets the answers so far, and returns None if nothing had to be asked.
-    """
+    """Ask questions as :func:`steps` does; each gets the answers so far, and returns None if it asked nothing."""
     answers: dict[str, Any] = {}
 
     def step(name: str) -> bool:
@@ -365,11 +380,7 @@ def _answer(question: Question) -> Any:
 def text(question: str, default: str = "", check: Check | None = None) -> str:
     import questionary
 
-    answer: str = _answer(
-        questionary.text(
-            question, default=default, validate=lambda answer: (check and check(answer.strip())) or True
-        )
-    )
+    answer: str = _answer(questionary.text(question, default=default, validate=_validate(check)))
     return answer.strip()
 
 
@@ -378,14 +389,20 @@ def needed(question: str, default: str = "", check: Check | None = None) -> str:
 
 
 def path(question: str, default: str = "", check: Check | None = None) -> str:
-    """Ask for a path, with completion by Tab."""
     import questionary
 
-    wrong = _required(check)
-    answer: str = _answer(
-        questionary.path(question, default=default, validate=lambda answer: wrong(answer.strip()) or True)
-    )
+    answer: str = _answer(questionary.path(question, default=default, validate=_validate(_required(check))))
     return str(Path(answer.strip()).expanduser()) if answer.strip().startswith("~") else answer.strip()
+
+
+def _validate(check: Check | None) -> Callable[[str], str | bool]:
+    """Return a check for questionary, whose warning must fit one line."""
+
+    def validate(answer: str) -> str | bool:
+        problem = check(answer.strip()) if check else ""
+        return shortened_inside(problem, shutil.get_terminal_size().columns - 1) or True
+
+    return validate
 
 
 def _required(check: Check | None) -> Check:
@@ -402,11 +419,7 @@ def problem(action: Callable[[], object]) -> str:
 
 
 def letter(question: str, answers: Mapping[str, str]) -> str:
-    """Ask for one of several answers by its letter; Enter alone is none, so that nothing is signed by mistake.
-
-    Args:
-        answers: letter → answer; the word itself works as well. "b" goes back, as Escape does.
-    """
+    """Ask for an answer by its letter or word; Enter alone is none, so that nothing is signed by mistake."""
     answers = {**answers, "b": "back"} if _is_back_possible else answers
     words = {**answers, **{answer: answer for answer in answers.values()}}
     shown = ", ".join(f"{key} {answer}" for key, answer in answers.items())
@@ -418,11 +431,7 @@ def letter(question: str, answers: Mapping[str, str]) -> str:
 
 
 def choice(question: str, choices: Mapping[str, str] | Iterable[str], default: str = "") -> str:
-    """Ask for one of several answers.
-
-    Args:
-        choices: the answers, or answer → label.
-    """
+    """Ask for one of several answers, or of several answers with their labels."""
     import questionary
 
     labels = dict(choices) if isinstance(choices, Mapping) else {answer: answer for answer in choices}
@@ -443,12 +452,7 @@ def choice(question: str, choices: Mapping[str, str] | Iterable[str], default: s
 
 
 def revise(answers: Callable[[], Mapping[str, str]], ask: Callable[[str], object]) -> None:
-    """Let a person change answers until all are right.
-
-    Args:
-        answers: returns name → answer, as they are now.
-        ask: asks for the answer of that name again.
-    """
+    """Let a person change answers (name → answer, as they are now) until all are right."""
     while (chosen := choice("Change an answer?", {"done": "No, store them", **answers()})) != "done":
         with suppress(Back), going_back():
             ask(chosen)
@@ -464,12 +468,9 @@ def confirm(question: str, *, default: bool = True) -> bool:
 def several(
     question: str, remarks: Mapping[str, str], unchecked: Collection[str] = (), *, search: bool = False
 ) -> list[str]:
-    """Ask for some of several answers.
+    """Ask for some of several answers, each offered with a remark; all but ``unchecked`` are preselected.
 
-    Args:
-        remarks: answer → why it is offered; cut where the terminal ends.
-        unchecked: answers that are not preselected.
-        search: for many answers: a typed text filters them, none is preselected, at least one is needed.
+    With ``search``, for many answers, typing filters them, none is preselected, and at least one is needed.
     """
     import questionary
 
@@ -478,7 +479,9 @@ def several(
         question,
         choices=[
             questionary.Choice(
-                shortened(f"{name}  {remark}".rstrip(), width),
+                shortened(f"{name}  {remark}".rstrip(), width)
+                if len(name) < width - 3
+                else shortened_inside(name, width),
                 name,
                 checked=name not in unchecked and not search,
             )
@@ -489,7 +492,12 @@ def several(
         instruction="(type to filter, space marks, enter)" if search else "(space, then enter)",
         validate=lambda marked: bool(marked) or not search or "mark at least one with the space bar",
     )
+    marks.application.erase_when_done = True  # its own echo is cut as its rows are
     answer: list[str] = _answer(marks)
+    say(question if answer else f"{question} none", "?", "green", tone="bold")
+    for name in answer:
+        for line in folded(name, width):
+            say(line, indent=2, whole=True)
     return answer
 
 

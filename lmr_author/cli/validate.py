@@ -12,14 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import (
-    PlaceOption,
-    ReasonOption,
-    TasksArgument,
-    all_named,
-    complete_check,
-    default_tasks,
-)
+from lmr_author.cli.options import PlaceOption, ReasonOption, TasksArgument, complete_check, named_tasks
 from lmr_author.cli.status import show_next
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS
 from lmr_author.core.task import Severity
@@ -44,37 +37,36 @@ def validate(
         Option(
             metavar="CODE",
             autocompletion=complete_check,
-            help="Only these checks: LMR401; LMR4 or leaks for a group.",
+            help="Only these checks: LMR401, or a group: LMR4, leaks.",
         ),
     ] = None,
     ignore: Annotated[
-        list[str] | None,
-        Option(metavar="CODE", autocompletion=complete_check, help="Without these checks."),
+        list[str] | None, Option(metavar="CODE", autocompletion=complete_check, help="Skip these checks.")
     ] = None,
-    severity: Annotated[Severity, Option(help="The least severity that counts.")] = Severity.NOTE,
+    severity: Annotated[Severity, Option(help="Report nothing less severe.")] = Severity.NOTE,
     accept: Annotated[
         list[str] | None,
-        Option(metavar="CODE[:PATH]", autocompletion=complete_check, help="Accept a finding, with --reason."),
+        Option(
+            metavar="CODE[:PATH]", autocompletion=complete_check, help="Accept a finding; needs --reason."
+        ),
     ] = None,
     reason: ReasonOption = "",
     output: Annotated[
         ReportFormat,
-        Option("--format", "-f", help="text for people; json for programs, github for GitHub Actions."),
+        Option("--format", "-f", help="text for people, json for programs, github for GitHub Actions."),
     ] = ReportFormat.text,
     jobs: Annotated[
-        int | None, Option("--jobs", "-j", min=1, help="Processes; by default one per processor.")
+        int | None, Option("--jobs", "-j", min=1, help="Processes; by default one per CPU.")
     ] = None,
     task: PlaceOption = None,
 ) -> int:
-    """Check tasks statically: report every defect that can be seen without running anything."""
-    from lmr_author.core.task import tasks_at
+    """Check tasks statically: report defects without running any code."""
     from lmr_author.proof.validation.report import accept_findings
     from lmr_author.proof.validation.run import processors, select_checks
     from lmr_author.proof.validation.run import validate as run_checks
 
     checks = select_checks(select or (), ignore or ())
-    paths = all_named(words, task)
-    tasks = tasks_at(paths or [default_tasks()])
+    paths, tasks = named_tasks(words, task)
 
     def run() -> Report:
         with ui.progress("validating") as progress:
@@ -121,13 +113,10 @@ def _print(report: Report, output: ReportFormat) -> None:
 WIDE = 120
 """Columns of a report without a terminal, or in a wider one: longer lines are hard to read."""
 SHOWN_LINES = 3
-"""Lines shown of a finding that spans more."""
 MOST_DIFF = 14
-"""Lines shown of the difference between a leak and the golden."""
 LEAKS = ("LMR403", "LMR404")
 """Checks that find the solution's code, which is shown beside the golden's."""
 SEVERITIES = ("error", "warning", "note")
-"""The worst first."""
 _INDENT = 6
 _STYLES = {
     r"^\S.*?(?=: (error|warning|note) [A-Z]{3}\d)": "underline",
@@ -139,7 +128,6 @@ _STYLES = {
     r"^ {6}-.*": "red",
     r"^No problems found.*|^  \D{18} yes": "green",
 }
-"""Regular expression → style of its matches."""
 
 
 def print_findings(report: Report) -> None:
@@ -181,7 +169,6 @@ def _of_task(task: TaskReport, width: int) -> Iterator[str]:
 
 
 def _leaks(task: TaskReport) -> dict[tuple[str, str], Leak]:
-    """Return the likest place of each file that contains a solution, by code and path."""
     from lmr_author.proof.contents import TaskContents
     from lmr_author.proof.leaks.tree import search
 
@@ -263,14 +250,15 @@ def _summary(report: Report, width: int) -> Iterator[str]:
             title = checks[code].title if code in checks else "a check crashed"
             yield from ui.wrapped(f"{count:>4} × {code} {title}", width, 14)
     counts = [counted(summary[f"{key}s"], key) for key in SEVERITIES if summary[f"{key}s"]]
+    if report.clean:
+        yield f"No problems found in {tasks}; {', '.join(counts)}{accepted}"
+        return
     clean = f", {summary['clean']} clean" if summary["tasks"] > 1 else ""
     yield f"{tasks} checked{clean}: {', '.join(counts)}{accepted}"
 
 
 def _next(report: Report, width: int) -> Iterator[str]:
     if report.clean:
-        if report.findings:
-            yield "notes need no action"
         return
     codes = {severity: Counter[str]() for severity in SEVERITIES}
     for finding in report.findings:

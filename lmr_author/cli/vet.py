@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.options import Format, FormatOption, TaskOption, current_task
+from lmr_author.cli.options import Format, FormatOption, OfflineOption, TaskOption, current_task
 from lmr_author.cli.status import show_next
 from lmr_author.core import locks
 from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, NotATaskError, UsageError
@@ -40,7 +40,7 @@ def vet(
     task: TaskOption = None,
     out: Annotated[
         Path | None,
-        Option("--out", "-o", help="File to write; by default vetting.json, here or of the task."),
+        Option("--out", "-o", help="File to write; by default vetting.json of the task, or here."),
     ] = None,
     answer: Annotated[
         list[str] | None,
@@ -52,8 +52,8 @@ def vet(
         ),
     ] = None,
     answers: Annotated[Path | None, Option(help="YAML or JSON file with the answers.")] = None,
-    override_licence: Annotated[str, Option(help="Why a forbidding licence is no obstacle.")] = "",
-    offline: Annotated[bool, Option("--offline", help="Use no network service.")] = False,
+    override_licence: Annotated[str, Option(help="Why a licence that forbids use is no obstacle.")] = "",
+    offline: OfflineOption = False,
     output: FormatOption = Format.text,
 ) -> int:
     """Vet a paper and its repository by the benchmark's criteria, with the evidence beside each question."""
@@ -91,7 +91,7 @@ def vet(
 def _options(
     paper: str | None, repo: str | None, repo_url: str | None, task: Path | None, *, asking: bool
 ) -> tuple[VetOptions, Path, Task | None]:
-    """Return what to vet, the file of the answers, and the task that it is about, if any."""
+    """Return what to vet, the file of the answers, and its task, if any."""
     from lmr_author.authoring.vetting import vet as vetting_room
 
     options, path = vetting_room.VetOptions(paper or ""), Path("vetting.json")
@@ -135,7 +135,7 @@ def _read_answers(texts: list[str]) -> dict[str, VettingAnswer]:
 def ask_questions(
     vetting: VettingRecord, settled: Mapping[str, VettingAnswer], save: Callable[[VettingRecord], None]
 ) -> VettingRecord:
-    """Ask what the evidence leaves open, and store each answer at once; then let every answer be changed."""
+    """Ask the open questions, storing each answer at once; then let every answer be changed."""
     from lmr_author.authoring.vetting.questions import QUESTIONS
     from lmr_author.authoring.vetting.vet import with_answers
 
@@ -156,7 +156,7 @@ def ask_questions(
     ui.revise(lambda: {name: _line(name, vetting.questions[name]) for name in QUESTIONS}, change)
     forbidden = vetting.licence_stop or vetting.questions["license"].answer == "no"
     if forbidden and not vetting.licence_override:
-        reason = ui.text("The licence forbids it. Reason to continue all the same (empty for none):")
+        reason = ui.text("The licence forbids it. Reason to continue anyway (empty: none):")
         vetting = with_answers(vetting, {}, reason)
         save(vetting)
     return vetting
@@ -227,5 +227,5 @@ def _show_verdict(vetting: VettingRecord, options: VetOptions, path: Path, task:
     elif vetting.status == "accepted":
         ui.then("new-task", *named, "--vetting", path)
     elif vetting.status == "open":
-        ui.say("a terminal asks the open questions; --answer NAME=yes|no|unsure answers one")
+        ui.say("answer open questions at a terminal, or by --answer NAME=yes|no|unsure")
         ui.then("vet", *named)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -15,8 +16,10 @@ from lmr_author.authoring.new_task.fields import FIELDS
 from lmr_author.authoring.vetting.questions import QUESTIONS
 from lmr_author.cli.app import ENV_COMMANDS, VERBS, command, run
 from lmr_author.cli.commands import read_examples
+from lmr_author.cli.explain import GATES
 from lmr_author.core.errors import UsageError
 from lmr_author.core.task import CATEGORIES
+from tests.cli.conftest import GATES as SHOWN_GATES
 from tests.cli.program import ENVIRONMENT, lmr, lmr_forked, succeed
 from tests.support import make_task
 
@@ -144,6 +147,14 @@ def test_help_lists_the_choices_of_fields_questions_and_categories() -> None:
     for verb, names in (("set", FIELDS), ("vet", QUESTIONS), ("mask", CATEGORIES)):
         shown = " ".join(str(param.help) for param in command(verb).params)
         assert [name for name in names if name not in shown] == []
+
+
+def test_a_gate_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    assert [*GATES] == [*SHOWN_GATES]
+    assert run(["explain", "mutants-die"]) == 0
+    assert "It holds when small mistakes planted in the golden" in " ".join(capsys.readouterr().out.split())
+    assert run(["explain", "build", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["gate"] == "build"
 
 
 def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:

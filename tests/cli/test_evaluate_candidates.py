@@ -65,14 +65,15 @@ def test_one_broken_task_does_not_stop_the_others(task: Task, tmp_path: Path) ->
     (broken / "info.json").write_text("{")
     options = ("--mutants", "0", "--repeats", "1", *PLAIN)
 
+    other = shutil.copytree(broken, tmp_path / "other" / "4-Broken")
     proved = lmr_forked("evaluate", "tasks", *options, "--format", "json", cwd=tmp_path)
-    shown = lmr_forked("evaluate", "tasks", *options, cwd=tmp_path)
+    shown = lmr_forked("evaluate", broken, other, *options, cwd=tmp_path)
     alone = lmr_forked("evaluate", "tasks/3-Broken", *options, cwd=tmp_path)
 
     first, second = proved.json()["tasks"]
     assert (first["task"], first["gates"]) == ("3-Broken", []) and "invalid JSON" in first["error"]
     assert second["task"] == "7-Softplus" and any(gate["status"] == "passed" for gate in second["gates"])
-    assert proved.code == 1 and "not evaluated" in shown.out and "golden-passes" in shown.out
+    assert proved.code == 1 and shown.out.count("not evaluated") == 2
     assert alone.code == 3 and "invalid JSON" in alone.err
 
     write(tmp_path, {"code": GOOD}, {"code": GOOD, "task": "3-Broken"}, {"code": "", "task": "12-Elsewhere"})
@@ -80,7 +81,7 @@ def test_one_broken_task_does_not_stop_the_others(task: Task, tmp_path: Path) ->
 
     assert judged.code == 1 and [line["outcome"] for line in results(tmp_path)] == ["passed"]
     assert "unjudged: all for 3-Broken" in judged.out
-    assert "left out, as these tasks are not here: 12-Elsewhere (1)" in judged.out
+    assert "skipped, no such task here: 12-Elsewhere (1)" in judged.out
 
 
 def test_answers_are_judged_and_summarised(task: Task, tmp_path: Path) -> None:
@@ -159,29 +160,25 @@ def test_an_agents_tree_is_judged(task: Task, tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("{", "predictions.jsonl:1: not JSON"),
-        ("[1]", "entry 1: Expected `object`, got `int`"),
-        ('{"model": "m", "code": ""}', "names no task"),
-        ('{"task": "7-Softplus", "code": ""}', "names no model"),
-        ('{"task": "7-Softplus", "model": "m"}', "neither code nor a patch"),
-        ('{"task": "7-Softplus", "index": 3, "model": "m", "code": ""}', "has no implementation 3"),
-        ('{"task": "9-Other", "model": "m", "code": ""}', "for 9-Other, none of them a task here"),
-        ("", "holds no predictions"),
-    ],
-)
-def test_what_are_no_predictions_is_an_error(content: str, said: str, task: Task, tmp_path: Path) -> None:
-    (tmp_path / "predictions.jsonl").write_text(content)
-    assert said in refuse(3, "judge", "tasks", "--predictions", "predictions.jsonl", cwd=tmp_path)[0]
+NO_PREDICTIONS = {
+    "{": "predictions.jsonl:1: not JSON",
+    "[1]": "entry 1: Expected `object`, got `int`",
+    '{"model": "m", "code": ""}': "names no task",
+    '{"task": "7-Softplus", "code": ""}': "names no model",
+    '{"task": "7-Softplus", "model": "m"}': "neither code nor a patch",
+    '{"task": "7-Softplus", "index": 3, "model": "m", "code": ""}': "has no implementation 3",
+    '{"task": "9-Other", "model": "m", "code": ""}': "for 9-Other, none of them a task here",
+    "": "holds no predictions",
+}
 
 
-def test_options_that_do_not_go_together(task: Task, tmp_path: Path) -> None:
-    write(tmp_path, {"code": GOOD})
-
-    assert "no answers named" in refuse(2, "judge", "tasks", "--out", "x", cwd=tmp_path)[0]
+def test_wrong_predictions_and_options_are_refused(task: Task, tmp_path: Path) -> None:
     given = ("judge", "tasks", "--predictions", "predictions.jsonl")
+    for content, said in NO_PREDICTIONS.items():
+        (tmp_path / "predictions.jsonl").write_text(content)
+        assert said in refuse(3, *given, cwd=tmp_path)[0]
+    write(tmp_path, {"code": GOOD})
+    assert "no answers named" in refuse(2, "judge", "tasks", "--out", "x", cwd=tmp_path)[0]
     assert refuse(3, *given[:-1], "nothing.jsonl", cwd=tmp_path)[0] == "there is no nothing.jsonl"
     assert lmr_forked(*given, "--gpus", "1", cwd=tmp_path).code == 2
 

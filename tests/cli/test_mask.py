@@ -5,11 +5,11 @@ from __future__ import annotations
 import pexpect
 
 from lmr_author.core.task import Task
-from tests.cli.program import ENVIRONMENT, PROGRAM, snapshot, succeed
+from tests.cli.program import ENVIRONMENT, PROGRAM, succeed
 
 USAGE, EXPECTED = 2, 3
 ADD, INIT = "pkg/losses.py::Meter.add", "pkg/losses.py::Meter.__init__"
-DOWN, CTRL_C = "\x1b[B", "\x03"
+DOWN = "\x1b[B"
 CATEGORY = ("--category", "Evaluation Metrics")
 GIVEN = (*CATEGORY, "--instruction", "Make a meter.")
 """With these flags a terminal asks only for the context."""
@@ -129,12 +129,3 @@ def test_nothing_is_asked_that_was_said(fresh: Task) -> None:
         assert "# Begin." in goal(fresh)
         assert fresh.load().implementations[0].category == "Evaluation Metrics"
         succeed("unmask", "--all", cwd=fresh.root)
-
-
-def test_ctrl_c_changes_nothing(fresh: Task) -> None:
-    before = snapshot(fresh.root)
-    terminal = Terminal(fresh, INIT)
-    terminal.sees("Category of the masked function")
-    terminal.types(CTRL_C)
-    assert terminal.ends() == 130
-    assert snapshot(fresh.root) == before

@@ -19,6 +19,23 @@ def test_lines_hang_and_no_word_is_broken() -> None:
     assert lines[0].strip() == "golden"
 
 
+def test_a_long_path_keeps_its_end_and_is_folded_at_its_joints() -> None:
+    path = "transformers/models/performer/modeling_flax_performer.py::Attention.forward"
+    short = ui.shortened_inside(path, 60)
+    assert len(short) == 60 and short.endswith("performer.py::Attention.forward")
+    assert ui.folded(path, 40) == [
+        "transformers/models/performer/",
+        "modeling_flax_performer.py",
+        "::Attention.forward",
+    ]
+
+
+def test_a_warning_fits_the_line_below_its_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    warning = ui._validate(lambda answer: f"{answer}: there is no such file")("x" * 80)
+    assert isinstance(warning, str) and len(warning) < 40 and warning.endswith(": there is no such file")
+
+
 def test_a_command_to_paste_is_quoted_and_whole(capsys: pytest.CaptureFixture[str]) -> None:
     ui.then("mask", "a b.py::f", "--task", "x" * 200)
     assert capsys.readouterr().err == f"next: lmr-author mask 'a b.py::f' --task {'x' * 200}\n"
@@ -38,6 +55,7 @@ def test_what_is_left_of_a_step_is_told_by_its_speed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(ui, "QUIET_SECONDS", 0.0)
+    monkeypatch.setattr(ui, "_said_at", 0.0)
     now = iter(range(0, 10_000, 10))
     monkeypatch.setattr(ui.time, "monotonic", lambda: next(now))
     with ui.progress("recording") as progress:
@@ -59,6 +77,10 @@ def test_long_work_says_a_step_now_and_then_without_a_terminal(
     with ui.progress("recording") as progress:
         progress("running the command")
         monkeypatch.setattr(ui, "QUIET_SECONDS", 0.0)
-        progress("trying mutant 50 of 100")
+        for _ in range(2):
+            progress("trying mutant 50 of 100")
+        monkeypatch.setattr(ui, "QUIET_SECONDS", 60.0)
+        ui.say("a gate")
+        progress("trying mutant 60 of 100")
     shown = capsys.readouterr()
-    assert shown.err.startswith("trying mutant 50 of 100 (") and shown.err.count("\n") == 1 and not shown.out
+    assert shown.err.startswith("trying mutant 50 of 100 (") and shown.err.count("\n") == 2 and not shown.out

@@ -34,12 +34,16 @@ USAGE, EXPECTED = 2, 3
         ("env lock --date --help", "--date needs a value, and the option --help follows", "--date=--help"),
         ("explain LMR999", "LMR999", "groups: LMR0 (Metadata)"),
         ("explain LRM401", "LRM401", "did you mean LMR401"),
+        ("explain mutants-dye", "mutants-dye", "did you mean mutants-die"),
+        ("env lock --base-image pytorh", "--base-image pytorh: looks", "did you mean pytorch/pytorch?"),
+        ("new-task 2305.18290 --repo . --offline --no-input", "--offline fetches no paper", "PDF file"),
         ("demo --sandbox dockr", "'dockr' is not one of", "did you mean docker"),
         (
             "env lock tasks/1-DPO",
             "unexpected extra argument",
             "named by --task; see lmr-author env lock --help",
         ),
+        ("env frobnicate", "there is no command", "see lmr-author env --help"),
         ("report --html", "'--html' requires an argument", "see lmr-author report --help"),
         ("vet nowhere.pdf --no-input", "nowhere.pdf: no such file", "an arXiv id"),
         ("vet 2305.18290 --repo ./none --no-input", "./none: no such", "the folder of a clone"),
@@ -76,6 +80,14 @@ def test_not_a_task_folder(arguments: str, tmp_path: Path) -> None:
     assert "new-task" in hint
 
 
+def test_a_misspelt_task_or_function_is_guessed(masked: Task) -> None:
+    guess = f"did you mean ../{masked.name}?"
+    misspelt = f"../{masked.name}x"
+    for command in (("status", misspelt), ("mask", "f", "--task", misspelt), ("review", misspelt)):
+        assert guess in refuse(EXPECTED, *command, cwd=masked.root)[1]
+    assert "did you mean hinge?" in refuse(EXPECTED, "unmask", "hinges", cwd=masked.root)[1]
+
+
 def test_tasks_one_folder_deeper_are_named(tmp_path: Path) -> None:
     shutil.copytree(GOOD, tmp_path / "the set" / "data" / "1-MarginRanking")
 
@@ -83,6 +95,12 @@ def test_tasks_one_folder_deeper_are_named(tmp_path: Path) -> None:
 
     folder = shlex.split(hint.split("`")[1])
     assert "its tasks lie in data/" in hint and folder == ["cd", str(tmp_path / "the set" / "data")]
+
+
+def test_a_date_of_no_lock(fresh: Task) -> None:
+    fresh.lock.unlink()
+    for date, error in (("soon", "is not a date"), ("1999-01-01", "did not exist")):
+        assert error in refuse(USAGE, "env", "lock", "--date", date, cwd=fresh.root)[0]
 
 
 def test_an_info_json_that_is_none(fresh: Task) -> None:

@@ -126,4 +126,4 @@ def test_unmask_what_is_not_masked_or_was_edited(masked: Task) -> None:
     assert "edited outside of the mask" in error and "--force" in hint
     error, hint = refuse(USAGE, "unmask", cwd=masked.root)
     assert error == "no target given" and "--all" in hint and HINGE in hint
-    assert "two answers" in refuse(USAGE, "unmask", HINGE, "--all", cwd=masked.root)[0]
+    assert "exclude each other" in refuse(USAGE, "unmask", HINGE, "--all", cwd=masked.root)[0]

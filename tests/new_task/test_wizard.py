@@ -141,7 +141,7 @@ def test_an_interrupted_wizard_leaves_nothing_and_prints_a_command_with_the_answ
     assert list(options.tasks_dir.glob("*")) == []
     said = " ".join(capsys.readouterr().err.split())
     assert f"new-task --offline {options.paper} --repo {options.repo}" in said and "--name Kept" in said
-    assert "to be answered again: Venue" in said
+    assert "answer again: Venue" in said
 
 
 def test_escape_returns_to_the_previous_question(

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from lmr_author.cli.evidence import show_evidence
+from lmr_author.cli.review_screens import show_evidence
 from lmr_author.core import files
 from lmr_author.core.task import State, Task, equivalents, evaluation, recording
 from lmr_author.core.task.equivalents import EquivalentMutant

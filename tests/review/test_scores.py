@@ -159,8 +159,8 @@ def test_answers_of_one_model_only(task: Task, predictions: Path, capsys: pytest
     call = ("--predictions", predictions, "--reviewer", "ada", "--list")
     assert by_hand(task, *call, "--model", "llama") == 0
     shown = capsys.readouterr().err
-    assert "1 answer waits" in shown
-    assert "not asked for: 1 answer without an implementation (logically-incorrect)" in shown
+    assert "1 answer left for you" in shown
+    assert "graded by rule: 1 answer without an implementation (logically-incorrect)" in shown
     assert by_hand(task, *call, "--model", "nobody") == 2
     assert "those of claude, gpt, llama" in capsys.readouterr().err
 
@@ -274,7 +274,7 @@ def test_an_answer_stands_beside_the_golden_where_there_is_room(
     show_beside(
         ("golden", "def f(x):\n    return x + 1\n"), ("answer", "def f(x):\n    y = x\n    return y\n")
     )
-    lines = capsys.readouterr().err.rstrip().splitlines()
+    lines = [line.rstrip() for line in capsys.readouterr().err.rstrip().splitlines()]
     if width == 140:
         assert [" ".join(line.split()) for line in lines] == [
             "golden answer", "def f(x): def f(x):", "return x + 1 | y = x", "> return y",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lmr_author.cli.evidence import MOST_CODE, MOST_DIFFS, MOST_LINES, MOST_PROSE, show_evidence
+from lmr_author.cli.review_screens import MOST_CODE, MOST_DIFFS, MOST_LINES, MOST_PROSE, show_evidence
 from lmr_author.release.review.checklist import CodeLine, Evidence, QuestionEvidence
 from lmr_author.release.review.instruction import cite
 

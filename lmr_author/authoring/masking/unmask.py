@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from lmr_author.core.errors import LmrError, TargetError
 from lmr_author.core.locks import changes_task
 from lmr_author.core.task import Implementation, Task, TaskInfo
 from lmr_author.core.task.info import AlsoMasked
+from lmr_author.core.texts import did_you_mean
 from lmr_author.proof.checks.masks import unlisted_originals
 from lmr_author.proof.contents import TaskContents
 
@@ -126,7 +128,9 @@ class _Masked:
 def _choose(task: Task, masked: _Masked, target: str, here: Path, *, or_nothing: bool) -> _Masked:
     """Return what a target names. Raises TargetError when it is not masked, or returns nothing if that will do."""
     info = masked.info
-    hint = f"masked: {', '.join(masked.names)}"
+    names = [*masked.names, *(name.partition("::")[2] for name in masked.names)]
+    close = did_you_mean(difflib.get_close_matches(target, names, 1))
+    hint = f"{close} masked: {', '.join(masked.names)}".lstrip()
     try:
         wanted = locate.locate(task.repository(info), target, here)
     except TargetError as error:

@@ -24,6 +24,7 @@ from lmr_author.authoring.vetting.vet import read_accepted_vetting
 from lmr_author.core import files, foreign, paper, repo
 from lmr_author.core.errors import LmrError, UsageError, concerning
 from lmr_author.core.paper import FetchedPaper, Paper
+from lmr_author.core.paper.fetch import arxiv_id
 from lmr_author.core.repo import Address, Clone, CloneOptions
 from lmr_author.core.repo.citations import every_citation
 from lmr_author.core.repo.tree import unusable_code
@@ -107,6 +108,9 @@ def new_task(
     require_valid(Draft(**fields), taken, fields)  # wrong input fails before any work
     choose_base(Needs(), options.base_image, options.python_version)
     patch = _read_patch(options)
+    is_remote = options.paper.startswith(("http://", "https://")) or arxiv_id(options.paper)
+    if options.offline and is_remote:
+        raise UsageError(f"--offline fetches no paper: {options.paper}", "name a PDF file")
     with files.temporary_folder("lmr-author-paper-") as temporary:
         say(f"fetching the paper {options.paper}")
         with concerning("PAPER"):
@@ -208,7 +212,10 @@ def _read_patch(options: NewTaskOptions) -> bytes:
 
 
 def _clone(options: NewTaskOptions, patch: bytes, folder: Path, say: Progress) -> Clone:
-    say(f"cloning {Address.parse(options.repo).shown}")
+    address = Address.parse(options.repo)
+    if options.offline and not address.local:
+        raise UsageError(f"--offline clones nothing: {address.shown}", "name a local clone by --repo")
+    say(f"cloning {address.shown}")
     how = CloneOptions(skip_submodules=options.skip_submodules, skip_lfs=options.skip_lfs, patch=patch)
     with concerning("--repo"):
         return repo.clone(options.repo, options.commit, folder, how, say)

@@ -52,7 +52,7 @@ class Suggestion:
         if worst.value == 1:
             return "nothing speaks against it"
         if worst.criterion == "described" and not worst.warning:
-            return f"described {100 * worst.value:.0f} % as well as the best"
+            return f"fits the paper's words: {100 * worst.value:.0f} of 100"
         return worst.warning or worst.sentence
 
     def to_json(self) -> dict[str, Any]:
