@@ -1,4 +1,4 @@
-"""Whether a task is sound: defects that can be read, second places of the solution, and gates that run its code.
+"""Prove that a task is sound: static checks, a search for leaked solutions, and gates that run its code.
 
-Finds and reports. It changes nothing but its own records.
+It finds and reports; it changes only its own records.
 """

@@ -1,4 +1,4 @@
-"""What one run shares of a task: its files, listed, read and parsed once, and never one outside of its folder."""
+"""The files of a task, listed, read and parsed once per run, and never one outside of its folder."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ MAX_TEXT = 16 * 1024 * 1024
 MAX_PYTHON = 2 * 1024 * 1024
 """Larger files (bytes) are never parsed as Python: generated tables, not code."""
 MAX_DEPTH = 250
-"""More deeply nested code (expressions in expressions, ``elif`` after ``elif``) is not read: what visits a tree by
-recursion, in Python's own library too, ends at Python's limit."""
-TOO_DEEP = "it is too deeply nested"
+"""More deeply nested code (expressions in expressions, ``elif`` after ``elif``) is not read: recursive visitors,
+including Python's own, fail at the recursion limit."""
+TOO_DEEP = "the code is nested too deeply"
 MAX_IMPLEMENTATIONS = 100
-"""Further ones are skipped: no paper has so many, and each is compared with all the others."""
+"""More are skipped: no paper has so many, and each is compared with all others."""
 NO_REPOSITORY = frozenset({"golden_files", "authoring", ".git", "__pycache__", "unit_test"})
 """Folders of a task that are never the repository."""
 _HOLLOW = frozenset({".git", ".gitkeep", ".gitmodules", ".DS_Store"})
-"""Files that an empty repository can hold: a submodule's link, a placeholder."""
+"""Files that an empty repository can contain: a submodule's link, a placeholder."""
 
 _NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
@@ -46,7 +46,7 @@ def once(make: Callable[Concatenate[TaskContents, P], T]) -> Callable[Concatenat
     @functools.wraps(make)
     def remembered(task: TaskContents, /, *args: P.args, **kwargs: P.kwargs) -> T:
         key = (make, *(value if isinstance(value, str | Path) else id(value) for value in args))
-        if key not in task.memo:  # the arguments are kept: the id of an object that is gone may be another's
+        if key not in task.memo:  # keep the arguments alive: the id of a freed object may be reused
             task.memo[key] = args, make(task, *args, **kwargs)
         return cast(T, task.memo[key][1])
 
@@ -54,7 +54,7 @@ def once(make: Callable[Concatenate[TaskContents, P], T]) -> Callable[Concatenat
 
 
 class FileEntry(NamedTuple):
-    """Something in the task folder: a file, a folder, a symbolic link, or a special file.
+    """An entry of the task folder: a file, a folder, a symbolic link, or a special file.
 
     Attributes:
         relative: path in the task folder, with ``/``; undecodable bytes as surrogates.
@@ -103,7 +103,7 @@ def readable(name: str) -> str:
     r"""Return a printable file name: bytes that are not UTF-8 become ``\xNN``."""
     if name.isascii():
         return name
-    # info.json can hold surrogates that are no byte of a file name, which no file system takes.
+    # info.json can contain surrogates that are not bytes of a file name; no file system accepts them.
     name = _NO_BYTE.sub(lambda match: f"\\u{ord(match[0]):x}", name)
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
@@ -116,7 +116,7 @@ def read_json(data: bytes | None) -> Any:
 
 
 def deep_line(tree: ast.AST) -> int:
-    """Return the first line of a statement nested more deeply than ``MAX_DEPTH``; 0 when there is none."""
+    """Return the first line of a statement nested more deeply than ``MAX_DEPTH``, or 0."""
     level: list[tuple[ast.AST, int]] = [(tree, 0)]
     for _ in range(MAX_DEPTH):
         level = [
@@ -130,11 +130,11 @@ def deep_line(tree: ast.AST) -> int:
 class TaskContents:
     """The files of a task, read lazily and cached. A broken task has empty parts.
 
-    Symbolic links are followed only when they end inside of the task, and special files are never opened.
+    Symbolic links are followed only if they end inside the task, and special files are never opened.
     """
 
     def __init__(self, task: Task) -> None:
-        # A path with `..` in it would be compared with the paths of files inside, which have none.
+        # Paths are compared as text, so `..` must go.
         self.task = Task(Path(os.path.abspath(task.root)))  # noqa: PTH100  # links stay as they are named
         self.name = readable(self.task.name)
         self.root = os.path.realpath(task.root)
@@ -142,7 +142,7 @@ class TaskContents:
         """Implementations beyond ``MAX_IMPLEMENTATIONS``, known once ``raw`` was read."""
         self._start = f"{self.task.root.as_posix()}/"
         self.memo: dict[object, Any] = {}
-        """What several checks need, computed once: see :func:`once`."""
+        """Results shared by checks: see :func:`once`."""
 
     @cached_property
     def entries(self) -> tuple[FileEntry, ...]:
@@ -181,14 +181,14 @@ class TaskContents:
         return self.exists(path, Path.is_file)
 
     def exists(self, path: str | Path, test: Callable[[Path], bool] = Path.exists) -> bool:
-        """Return True for a file or folder of the task, or a link to one, that passes a test."""
+        """Return whether a path is a file or folder of the task, or a link to one, that passes a test."""
         try:
             return self.is_inside(path) and test(Path(os.path.realpath(path)))
         except (OSError, ValueError):  # a name that no file can have
             return False
 
     def is_inside(self, path: str | Path) -> bool:
-        """Return True if a path stays inside the task once links are followed; it need not exist."""
+        """Return whether a path, links resolved, is inside the task; it need not exist."""
         real = os.path.realpath(path)
         return real == self.root or real.startswith(f"{self.root}{os.sep}")
 
@@ -206,7 +206,7 @@ class TaskContents:
 
     @once
     def module(self, path: Path | None) -> Module | None:
-        """Return a file parsed as Python 3; None when it is absent, too large, too deep or not Python 3."""
+        """Return a file parsed as Python 3; None if it is missing, too large, too deep or not Python 3."""
         data = self.read_bytes(path)
         if path is None or data is None or len(data) > MAX_PYTHON:
             return None
@@ -237,7 +237,7 @@ class TaskContents:
 
     @cached_property
     def numbered(self) -> list[tuple[int, Implementation, dict[str, Any]]]:
-        """Return (position in the file, implementation, entry as written) of each that is an object."""
+        """Return (position in the file, implementation, raw entry) of each entry that is an object."""
         entries = self.raw.get("implementations") if self.raw else None
         if not isinstance(entries, list):
             return []
@@ -257,7 +257,7 @@ class TaskContents:
         for position, other, entry in self.numbered:
             if other is implementation:
                 return position, entry
-        raise ValueError("the implementation is of another task")
+        raise ValueError("the implementation belongs to another task")
 
     @cached_property
     def repository(self) -> Path | None:
@@ -288,17 +288,17 @@ class TaskContents:
 
     @once
     def read_bytes(self, path: Path | None) -> bytes | None:
-        """Return a file's content, cached; None when it is not a readable regular file or over ``MAX_TEXT``."""
+        """Return a file's content, cached; None if it is not a readable regular file, or above ``MAX_TEXT``."""
         return foreign.read_inside(self.root, path, MAX_TEXT) if path else None
 
     @once
     def is_support(self, path: Path) -> bool:
-        """Return True for the support file that lmr-author writes: it is trusted by its digest, and not parsed."""
+        """Return whether a file is lmr-author's own support file, trusted by its digest and not parsed."""
         data = self.read_bytes(path) if path.name == SUPPORT else None
         return data is not None and resources.is_known_support(files.sha256_bytes(data))
 
     def read_entry(self, entry: FileEntry, limit: int = MAX_TEXT) -> bytes | None:
-        """Return an entry's content, not cached; no folder above an entry is a link."""
+        """Return an entry's content, not cached; safe, as no folder above an entry is a link."""
         return foreign.read_regular(f"{self.root}/{entry.relative}", limit)
 
     def head(self, path: Path, size: int) -> bytes:

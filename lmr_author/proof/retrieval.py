@@ -1,4 +1,4 @@
-"""Propose the files that define what a function uses as its retrieval context. Nothing of the repository is run."""
+"""Propose the files with a function's dependencies as its retrieval context, without running the repository."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from lmr_author.core import code
 from lmr_author.core.task import UNIT_TEST
 
 MAX_REASONS = 4
-"""Reasons given for one file."""
+"""Most reasons listed for one file."""
 MAX_BYTES = 2 * 1024 * 1024
 """Larger files are data."""
 MAX_DEPTH = 10
-"""Imports followed from one file to the next: files may import each other in a circle."""
+"""Limit of imports followed from file to file: imports can be circular."""
 SOURCE_FOLDERS = ("", "src", "lib", "python")
 
 
@@ -31,10 +31,10 @@ class Use:
     """A dotted name that a function reads.
 
     Attributes:
-        text: as written.
-        line: in the file.
-        imported: its meaning, as in ``torch.nn.functional.relu``; "" for what is not imported.
-        is_unknown: nothing in the file binds it, and it is no builtin.
+        text: the name in the source.
+        line: line in the file.
+        imported: the full name, such as ``torch.nn.functional.relu``; "" if not imported.
+        is_unknown: not bound in the file and not a builtin.
     """
 
     text: str
@@ -49,9 +49,9 @@ def uses(module: code.Module, definition: code.Definition) -> list[Use]:
     parts: list[ast.AST] = [function.args, *function.body]
     own = code.bindings(node for part in parts for node in ast.walk(part))
     if not definition.class_name:
-        own.setdefault(definition.name, [function])  # a function that calls itself needs nobody else
+        own.setdefault(definition.name, [function])  # for recursive calls
     around = code.bindings(own_nodes(module.tree))
-    for outer in module.definitions:  # the names of a class are not seen from its methods
+    for outer in module.definitions:  # methods do not see the names of their class
         if outer.kind == "function" and definition.qualname.startswith(f"{outer.qualname}."):
             around |= code.bindings([*ast.walk(outer.function.args), *own_nodes(outer.function)])
     result = []
@@ -84,7 +84,7 @@ def _is_dotted(node: ast.AST) -> bool:
 
 
 def own_nodes(scope: ast.Module | code.FunctionNode) -> Iterator[ast.AST]:
-    """Yield the nodes of a scope; of functions, classes and comprehensions in it only the nodes themselves."""
+    """Yield the nodes of a scope, without descending into functions, classes and comprehensions."""
     waiting: list[ast.AST] = list(reversed(scope.body))
     while waiting:
         node = waiting.pop()
@@ -124,11 +124,11 @@ class _Definition:
 def propose(
     repository: Path, module: code.Module, definition: code.Definition, goal_file: str = ""
 ) -> tuple[Proposal, ...]:
-    """Return the repository's files that define what a function uses, those with most reasons first.
+    """Return the repository's files that define names a function uses, those with most reasons first.
 
     Args:
         module, definition: the function, not masked; its own file and ``unit_test/`` are never proposed.
-        goal_file: its path in the repository, where the module is a golden.
+        goal_file: its path in the repository, if the module is a golden.
     """
     goal_file = goal_file or module.name
     lookup = _Repository(repository)
@@ -206,7 +206,7 @@ class _Repository:
             return self._file(above[level - 1].joinpath(*parts)) if level <= len(above) else None
         if not parts or parts[0] in sys.stdlib_module_names:
             return None
-        # A file of a package is imported with its package's name; a script sees its own folder.
+        # Modules of a package have the package's name as prefix; a script imports from its own folder.
         roots = [folder for folder in above if not self._is_file(folder / "__init__.py")]
         for root in [*roots, *map(PurePosixPath, SOURCE_FOLDERS)]:
             if file := self._file(root.joinpath(*parts)):

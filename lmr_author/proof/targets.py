@@ -1,8 +1,8 @@
 """The masked functions of an implementation, in its golden and in its goal file.
 
-Some published tasks name a path that is not there. One check says so; for all others the file counts that is plainly
-meant, the only one of that name, so that one mistake hides no other. Of a class, or of several functions of one name,
-those are meant that differ between the two files.
+Some published tasks name a path that does not exist. One check reports it; all others use the only file of that name,
+so that one mistake does not hide others. For a class, or several functions of one name, the targets are the functions
+that differ between the two files.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LEAVES = re.compile(r"/|~|[A-Za-z]:|(?:.*/)?\.\.(?:/|\Z)", re.DOTALL)
 
 
 def leaves(contents: TaskContents, root: Path | None, path: str) -> bool:
-    """Return True when a path is absolute, goes upwards, or leads outside through a symbolic link."""
+    """Return whether a path is absolute, contains ``..``, or leads outside through a symbolic link."""
     if not path:
         return False
     path = str(PurePosixPath(path))
@@ -39,7 +39,7 @@ def leaves(contents: TaskContents, root: Path | None, path: str) -> bool:
 
 @once
 def goal_path(contents: TaskContents, implementation: Implementation) -> Path | None:
-    """Return the goal file (never the unit test), else the only file with its name or the golden's."""
+    """Return the goal file (never the unit test), or the only file with its name or the golden's."""
     named, test = implementation.goal_file, implementation.unit_test_file
     found = _file(contents, contents.repository, named)
     if found is not None and named != test:
@@ -52,7 +52,7 @@ def goal_path(contents: TaskContents, implementation: Implementation) -> Path | 
 
 @once
 def golden_path(contents: TaskContents, implementation: Implementation) -> Path | None:
-    """Return the golden, else the only one with its name or the goal's."""
+    """Return the golden, or the only one with its name or the goal file's."""
     named = implementation.golden_file
     found = _file(contents, contents.task.root, named) or _file(contents, contents.repository, named)
     if found is not None:
@@ -64,7 +64,7 @@ def golden_path(contents: TaskContents, implementation: Implementation) -> Path 
 
 @once
 def unit_test_path(contents: TaskContents, implementation: Implementation) -> Path | None:
-    """Return the unit test, else the one with its number, or the only one."""
+    """Return the unit test, or the one with its number, or the only one."""
     found = _file(contents, contents.repository, implementation.unit_test_file)
     tests = [path for path in _code(contents) if _TEST_NAME.fullmatch(path.name)]
     own = (path for path in tests if path.name == f"unit_test_{implementation.index}.py")
@@ -72,7 +72,7 @@ def unit_test_path(contents: TaskContents, implementation: Implementation) -> Pa
 
 
 def original_name(name: str) -> str:
-    """Return the stem of the file that a golden is of: ``losses`` for ``losses-gold.py`` and ``golden_losses.py``."""
+    """Return the stem of a golden's original file: ``losses`` for ``losses-gold.py`` and ``golden_losses.py``."""
     stem = name.removesuffix(".py")
     return _GOLDEN_WORD.sub("", stem) or stem
 
@@ -95,7 +95,7 @@ def _only(paths: Iterable[Path]) -> Path | None:
 
 
 def names_unit_test(contents: TaskContents, implementation: Implementation) -> bool:
-    """Return True when ``goal_file`` names the unit test, or a file beside it."""
+    """Return whether ``goal_file`` names the unit test, or a file beside it."""
     goal = implementation.goal_file
     inside = contents.in_repository_path(goal_path(contents, implementation)).startswith("unit_test/")
     own = goal == implementation.unit_test_file
@@ -110,16 +110,16 @@ def golden_files(contents: TaskContents) -> list[Path]:
 
 
 def candidates(module: Module | None, name: str, class_name: str) -> list[Definition]:
-    """Return the definitions that a name can mean in a module, the best kind of match only; none without a module.
+    """Return a name's definitions in a module, only of the best kind of match; none without a module.
 
-    In this order: ``class_name.name``, the top-level ``name``, any definition that ends in it.
+    From best: ``class_name.name``, the top-level ``name``, any definition whose name ends in it.
     """
     definitions = list(filterfalse(_is_second_part, definitions_of(module)))
     for qualname in (f"{class_name}.{name}", name):
         if meant := [definition for definition in definitions if definition.qualname == qualname]:
             return meant
     if ("class", class_name) in {(definition.kind, definition.qualname) for definition in definitions}:
-        return []  # the class is there and the method is not: no other class is meant
+        return []  # the class lacks the method: do not search other classes
     for ending in (f".{class_name.rpartition('.')[2]}.{name}", f".{name}"):
         if meant := [definition for definition in definitions if definition.qualname.endswith(ending)]:
             return meant
@@ -127,7 +127,7 @@ def candidates(module: Module | None, name: str, class_name: str) -> list[Defini
 
 
 def _is_second_part(definition: Definition) -> bool:
-    """Return True for the setter or deleter of a property, and for an overload: same name, another function."""
+    """Return whether a definition is a setter, deleter or overload: same name, other function."""
     decorators = definition.node.decorator_list
     attributes = {decorator.attr for decorator in decorators if isinstance(decorator, ast.Attribute)}
     return definition.is_overload or not attributes.isdisjoint({"setter", "deleter", "register"})
@@ -145,12 +145,12 @@ def is_text(node: ast.stmt) -> bool:
 
 
 def body_form(node: FunctionNode | ast.ClassDef) -> str:
-    """Return a body in a form that is equal for equal code: texts and places do not count."""
+    """Return a canonical form of a body, without string statements and positions."""
     return ";".join(form(statement) for statement in statements(node) if not is_text(statement))
 
 
 def parts(nodes: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield each simple statement, and each compound one before what is in it; no bare text, and no bare ``try``."""
+    """Yield each simple statement, and each compound one before its contents; skip strings and bare ``try``."""
     for node in nodes:
         if is_text(node):
             continue
@@ -188,11 +188,11 @@ class TargetPair:
 
 @dataclass(frozen=True)
 class Pair:
-    """An implementation with its two files parsed, as far as they can be.
+    """An implementation with its two files, parsed if possible.
 
     Attributes:
-        goal, golden: None when absent or not Python 3.
-        targets: the masked functions. A class stands for those of its methods that differ, or for all.
+        goal, golden: None if missing or not Python 3.
+        targets: the masked functions. A class means its methods that differ, or all of them.
     """
 
     implementation: Implementation
@@ -212,7 +212,7 @@ class Pair:
         return both
 
     def definitions(self, qualname: str, nth: int | None = None) -> TargetPair:
-        """Return what a name means in both files: of several definitions the ``nth``, else the last that differs."""
+        """Return a name's definitions in both files: of several the ``nth``, else the last that differs."""
         originals, goals = _called(self.golden, qualname), _called(self.goal, qualname)
         options = [TargetPair(qualname, *both) for both in zip(originals, goals, strict=False)]
         if not options:
@@ -280,18 +280,18 @@ def _expand(files: Pair, qualname: str, nth: int | None) -> list[TargetPair]:
 
 @dataclass(frozen=True)
 class MaskedFunctions:
-    """The functions that an implementation masks, by qualified name; several when a class stands for its methods."""
+    """The functions that an implementation masks, by qualified name; several if it names a class."""
 
     implementation: Implementation
     qualnames: tuple[str, ...]
 
 
 def masked_functions(task: Task) -> tuple[TaskInfo, tuple[MaskedFunctions, ...]]:
-    """Return a task's ``info.json``, and the masked functions of each of its implementations.
+    """Return a task's ``info.json`` and the masked functions of each implementation.
 
-    Where class and function do not name a definition, and only one can be meant (``forward`` of the only class that
-    has it), that one is taken; ``validate`` reports the name. Raises LmrError when there is no ``info.json``, or for
-    a file in it that does not exist.
+    If class and function do not name a definition but only one is possible (``forward`` of the only class that has
+    it), that one is used; ``validate`` reports the name. Raises LmrError if ``info.json``, or a file that it names,
+    does not exist.
     """
     task.load()
     contents = TaskContents(task)

@@ -1,4 +1,4 @@
-"""Where and how code runs: its Python and packages, the sandbox, recorded calls made again, the probe inside.
+"""How code runs: its Python and packages, the sandbox, the replay of recorded calls, the probe inside.
 
-Whatever belongs to a repository, a package or a candidate runs by these. What a result means is for ``proof``.
+Code of repositories, packages and candidates runs only through these modules. ``proof`` interprets the results.
 """

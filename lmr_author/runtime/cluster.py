@@ -19,7 +19,7 @@ _SECONDS = 10.0
 
 
 def connect(address: str, seconds: float = _SECONDS) -> Client:
-    """Connect to a scheduler. Raises LmrError: Dask is not installed, nobody answers within some seconds."""
+    """Connect to a scheduler. Raises LmrError: Dask is not installed, or no answer within some seconds."""
     try:
         from distributed import Client
     except ImportError as error:
@@ -30,23 +30,24 @@ def connect(address: str, seconds: float = _SECONDS) -> Client:
         return Client(address, timeout=seconds, set_as_default=False)
     except (OSError, ValueError) as error:
         raise LmrError(
-            f"no Dask scheduler answers at {address}", "start one (dask scheduler), as in tcp://host:8786"
+            f"no Dask scheduler answers at {address}",
+            "start one with `dask scheduler`; addresses look like tcp://host:8786",
         ) from error
 
 
 def spread(
     address: str, work: Callable[[Item], Result], items: Sequence[Item], gpus: bool = False
 ) -> Iterator[tuple[Item, Result | LmrError]]:
-    """Do some work for each item on a cluster; yield the item with its result, or with what went wrong.
+    """Do some work for each item on a cluster; yield the item with its result or its error.
 
-    Dask gives the work of a lost worker to another one. When the iteration is left, what waits is cancelled; what a
-    worker is doing it completes.
+    Dask moves the work of a lost worker to another one. Leaving the iteration cancels waiting work; workers finish
+    their current item.
 
     Args:
-        address: of the scheduler.
+        address: address of the scheduler.
         work: a function of a module, or a `partial` of one.
-        items: what it is called with, one at a time.
-        gpus: True for workers that declare the resource ``GPU`` only.
+        items: arguments of the calls.
+        gpus: use only workers that declare the resource ``GPU``.
     """
     from distributed import as_completed
 
@@ -62,7 +63,7 @@ def spread(
                     yield futures[future], future.result()
                 except LmrError as error:
                     yield futures[future], error
-                except Exception as error:  # whatever happened there, its worker or its connection failed
+                except Exception as error:  # the worker or its connection failed
                     reason = f"its worker failed: {type(error).__name__}: {error}"[:300]
                     yield futures[future], LmrError(reason, "run the same command again")
         finally:
@@ -79,6 +80,8 @@ def _checked(version: str, work: Callable[[Item], Result], item: Item) -> Result
 
 
 def require_shared(folder: Path) -> None:
-    """Raise LmrError on a worker that does not see a folder of the machine that sent the work."""
+    """Raise LmrError on a worker that does not share a folder with the machine that sent the work."""
     if not folder.is_dir():
-        raise LmrError(f"the worker sees no {folder}", "use folders that all machines of the cluster share")
+        raise LmrError(
+            f"{folder} does not exist on the worker", "use folders that all machines of the cluster share"
+        )

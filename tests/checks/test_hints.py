@@ -69,7 +69,9 @@ def test_code_that_is_too_deeply_nested_is_one_finding(
 
     findings = validate([task]).findings
 
-    assert [(one.code, one.message) for one in findings] == [(code, "not checked: it is too deeply nested")]
+    assert [(one.code, one.message) for one in findings] == [
+        (code, "not checked: the code is nested too deeply")
+    ]
 
 
 def test_words_for_what_is_no_python(tmp_path: Path) -> None:

@@ -163,12 +163,12 @@ def test_an_agents_tree_is_judged(task: Task, tmp_path: Path) -> None:
 NO_PREDICTIONS = {
     "{": "predictions.jsonl:1: not JSON",
     "[1]": "entry 1: Expected `object`, got `int`",
-    '{"model": "m", "code": ""}': "names no task",
-    '{"task": "7-Softplus", "code": ""}': "names no model",
+    '{"model": "m", "code": ""}': ": no task",
+    '{"task": "7-Softplus", "code": ""}': ": no model",
     '{"task": "7-Softplus", "model": "m"}': "neither code nor a patch",
     '{"task": "7-Softplus", "index": 3, "model": "m", "code": ""}': "has no implementation 3",
-    '{"task": "9-Other", "model": "m", "code": ""}': "for 9-Other, none of them a task here",
-    "": "holds no predictions",
+    '{"task": "9-Other", "model": "m", "code": ""}': "only for other tasks: 9-Other",
+    "": "contains no predictions",
 }
 
 

@@ -57,12 +57,12 @@ def told(said: str, *, in_image: bool = False, python: Path | None = None) -> st
     [
         (CV2, "cv2 is not installed", "lock --with opencv-python-headless`", "local --with=opencv-python-headless`",
          f"uv pip install --python {PYTHON} opencv-python-headless"),
-        (ABI, "it is made for NumPy 1, and NumPy 2 is installed", "lock --with 'numpy<2'`", "local '--with=numpy<2'`",
+        (ABI, "it requires NumPy 1, but NumPy 2 is installed", "lock --with 'numpy<2'`", "local '--with=numpy<2'`",
          f"uv pip install --python {PYTHON} 'numpy<2'"),
-        (NEWER, "aiohttp is of a version that", "env lock --with 'aiohttp>", "--sandbox docker", "--python"),
+        (NEWER, "the version of aiohttp has syntax", "env lock --with 'aiohttp>", "--sandbox docker", "--python"),
         (LIBGL, "the system library libGL.so.1 is missing", "`RUN apt-get update", "apt-get install libgl1", "apt-get"),
-        (CUDA, "libcudart.so.11.0 is missing", "use an environment with the CUDA", "--sandbox docker", "--python"),
-        ("AssertionError: Torch not compiled with CUDA enabled", "the code wants a GPU", "device='cpu'", "cpu", "cpu"),
+        (CUDA, "libcudart.so.11.0 is missing", "use an environment with that CUDA", "--sandbox docker", "--python"),
+        ("AssertionError: Torch not compiled with CUDA enabled", "the code requires", "device='cpu'", "cpu", "cpu"),
     ],
 )  # fmt: skip
 def test_a_cause_and_what_repairs_it(said: str, cause: str, image: str, own: str, named: str) -> None:
@@ -98,9 +98,9 @@ def test_what_is_locked_is_not_locked_again() -> None:
         return str(hint)
 
     assert told(in_image=False, python=None).endswith(
-        "requirements.lock has it: `lmr-author env local --python=3.11`"
+        "although it is in requirements.lock: `lmr-author env local --python=3.11`"
     )
-    assert told(in_image=True, python=None).endswith("requirements.lock has it: `lmr-author env build`")
+    assert told(in_image=True, python=None).endswith("is in requirements.lock: `lmr-author env build`")
     assert f"uv pip install --python {PYTHON} PyYAML" in told(in_image=False, python=PYTHON)
 
 
@@ -162,4 +162,4 @@ def test_a_module_that_an_installed_package_lacks_asks_for_another_version(
     module: str, lock: str, command: str
 ) -> None:
     said = str(explain_command(f"{TRACE}No module named '{module}'", in_image=True, python=None, lock=lock))
-    assert command in said and "though requirements.lock has it" not in said
+    assert command in said and "although it is in requirements.lock" not in said

@@ -101,7 +101,7 @@ def test_a_lock_for_another_python_is_named_as_the_reason(tmp_path: Path) -> Non
 def test_a_repository_for_another_python_is_told(tmp_path: Path) -> None:
     made = task(tmp_path, OFFICIAL, "import plain\n")
     (made.root / "small-repo/setup.cfg").write_text("[options]\npython_requires = >=3.99\n")
-    asked = f"the repository asks for Python >=3.99 (setup.cfg:2), and this environment has {OWN}"
+    asked = f"the repository asks for Python >=3.99 (setup.cfg:2), but this environment has {OWN}"
     assert asked in local(made)[1]
 
 
@@ -130,7 +130,7 @@ def test_a_variable_that_an_import_needs_gets_a_dummy_value(tmp_path: Path) -> N
     made = task(tmp_path, OFFICIAL, "import os\n\nKEY = os.environ['MY_API_KEY']\n")
     environment, remarks = make_local(made, lambda _: None, python=OWN)
     assert environment.fails and "it needs the environment variable MY_API_KEY" in remarks[-1]
-    assert "`ENV MY_API_KEY=dummy`" in remarks[-1] and "the local sandbox sets it, too" in remarks[-1]
+    assert "`ENV MY_API_KEY=dummy`" in remarks[-1] and "the local sandbox sets it too" in remarks[-1]
     repository = made.root / "small-repo"
     made.dockerfile.write_text(render(read_needs(repository), choose_base(Needs(), OFFICIAL), "small-repo"))
     assert "\nENV MY_API_KEY=dummy\n" in made.dockerfile.read_text()
@@ -156,7 +156,7 @@ def test_without_bubblewrap_the_goal_file_is_not_imported_and_that_is_said(
     mark = tmp_path / "mark"
     made = task(tmp_path, OFFICIAL, f"open({str(mark)!r}, 'w')\n")
     remarks = local(made)[1]
-    assert "nothing was compiled or started" in remarks and "apt install bubblewrap" in remarks
+    assert "without compiling or running anything" in remarks and "apt install bubblewrap" in remarks
     assert not mark.exists()
     with pytest.raises(LmrError) as caught:
         local(made, "plain==9")

@@ -75,10 +75,12 @@ def test_the_nearest_python_is_chosen_with_a_remark(
 
 def test_a_python_that_was_asked_for_must_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(interpreters, "find", HERE.get)
-    with pytest.raises(LmrError, match=r"no Python 3\.12.*there is: 3\.11, 3\.10, 3\.13, 3\.8"):
+    with pytest.raises(
+        LmrError, match=r"Python 3\.12 is not installed.*installed: 3\.11, 3\.10, 3\.13, 3\.8"
+    ):
         interpreters.choose("3.11", "3.12")
     monkeypatch.setattr(interpreters, "find", {}.get)
-    with pytest.raises(LmrError, match=r"no Python 3\.11 on this machine"):
+    with pytest.raises(LmrError, match=r"Python 3\.11 is not installed"):
         interpreters.choose("3.11", None)
 
 
@@ -141,7 +143,7 @@ def test_without_bubblewrap_wheels_alone_are_installed_and_nothing_is_started(
 @pytest.mark.parametrize("path", ["pyvenv.cfg", "bin/pyvenv.cfg"])
 def test_a_package_that_changes_what_python_is_started_is_refused(wheels: Path, path: str) -> None:
     wheel(wheels, "planted", others={f"planted-1.0.data/data/{path}": "home = /elsewhere/bin\n"})
-    with pytest.raises(LmrError, match="replaced the Python of the environment"):
+    with pytest.raises(LmrError, match="replaced the environment's Python"):
         made("planted==1.0\n")
     assert not list(venvs.folder().glob("*/pyvenv.cfg"))
 
@@ -208,7 +210,10 @@ def test_cuda_libraries_are_refused_before_they_are_fetched(wheels: Path, cache:
     assert python in caught.value.message, (
         "a wheel for another Python is why a folder of wheels does not help"
     )
-    assert "UV_TORCH_BACKEND=cpu before the same command" in caught.value.hint and python in caught.value.hint
+    assert (
+        "UV_TORCH_BACKEND=cpu (PyTorch's own index) before the same command" in caught.value.hint
+        and python in caught.value.hint
+    )
     assert not list(venvs.folder().glob("*/pyvenv.cfg"))
 
 

@@ -109,4 +109,4 @@ def test_a_run_that_ends_early_is_the_work_of_one_version(bench: Bench) -> None:
     assert {name: item.passed for name, item in found.items()} == {
         "first": True, "killer": False, "last": True, "wrong": False,
     }  # fmt: skip
-    assert found["killer"].reason == "the run ended in it"
+    assert found["killer"].reason == "it ended the run"

@@ -311,7 +311,7 @@ METHODS: dict[str, Text] = {
     "tabs": lambda s: fence(method(s).replace("    ", "\t")),
 }
 INVALID: dict[str, tuple[str, Text]] = {
-    "refusal": ("no Python code; it begins \"I'm unable", lambda s: "I'm unable to see the paper."),
+    "refusal": ("no Python code; it begins with \"I'm unable", lambda s: "I'm unable to see the paper."),
     "refusal in JSON": ("no Python code", lambda s: json.dumps({"code": None, "error": "no equation"})),
     "JSON cut off": ("not Python|no Python", lambda s: fence(json.dumps({"code": s.final})[:-30], "json")),
     "another language": (

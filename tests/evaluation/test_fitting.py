@@ -230,7 +230,7 @@ def test_an_answer_that_does_nothing_is_noticed(answer: str) -> None:
     ("answer", "said"),
     [
         ("", "empty"),
-        ("I cannot do this.", "no Python code; it begins 'I cannot do this.'"),
+        ("I cannot do this.", "no Python code; it begins with 'I cannot do this.'"),
         ("def hinge(x:\n  return", "not Python: line 1"),
         ("def other_name(x):\n    return x\n", "does not define hinge, but other_name"),
         ("def hinge(x):\n    return '\ud800'\n", "not Python"),
@@ -258,7 +258,7 @@ def test_a_class_stands_for_its_methods() -> None:
 
     text = found.data.decode()
     assert "self.values = [1]" in text and "return 5" in text and found.dropped == ()
-    assert fitted(init, "Meter.__init__", "Meter.add").dropped == ("Meter.add is not in the answer",)
+    assert fitted(init, "Meter.__init__", "Meter.add").dropped == ("the answer lacks Meter.add",)
 
 
 def test_other_masked_functions_are_another_answers_business() -> None:
@@ -313,7 +313,8 @@ def test_a_reply_that_is_made_to_be_slow_is_refused(name: str) -> None:
 
 def test_an_edit_that_does_not_fit_is_named() -> None:
     with pytest.raises(
-        Invalid, match=r"an edit does not fit: pkg/losses.py has no lines as from 'of another'"
+        Invalid,
+        match=r"an edit does not apply: pkg/losses.py does not contain the lines that begin with 'of another'",
     ):
         fitted("<<<<<<< SEARCH\n    of another\n=======\n    return 1\n>>>>>>> REPLACE\n")
 

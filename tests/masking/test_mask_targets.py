@@ -149,7 +149,7 @@ def test_a_number_that_unmasking_left_free_is_taken_by_the_next_function(tmp_pat
     unmask(task, "pkg/losses.py::hinge", task.root)
 
     (gap,) = validate([task], select_checks(["LMR009"])).findings
-    assert "the next function that `lmr-author mask` masks becomes 1" in gap.hint
+    assert "`lmr-author mask` numbers the next function 1" in gap.hint
 
     mask(task, MaskOptions(("pkg/losses.py::Meter.each",)), task.root)
     assert not validate([task], select_checks(["LMR009"])).findings

@@ -52,6 +52,6 @@ def test_a_worker_that_is_killed_costs_no_task(tmp_path: Path) -> None:
 
 
 def test_a_worker_without_the_folders_is_named(tmp_path: Path) -> None:
-    with pytest.raises(LmrError, match="the worker sees no") as raised:
+    with pytest.raises(LmrError, match="does not exist on the worker") as raised:
         require_shared(tmp_path / "elsewhere")
     assert "share" in raised.value.hint

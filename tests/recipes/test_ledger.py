@@ -60,7 +60,12 @@ def test_it_is_kept_with_pages_shown_and_written_back(build: Build, tmp_path: Pa
     ("old", "new", "place", "advice"),
     [
         ("learns from pairs", "learns from triples", "entries[0].quote: does not stand", "on page 1"),
-        ("lines: 6-9", "lines: 6-90", "entries[0].lines: 6-90 is not within clamp", "it has lines 4-9"),
+        (
+            "lines: 6-9",
+            "lines: 6-90",
+            "entries[0].lines: 6-90 is not within clamp",
+            "the target is at lines 4-9",
+        ),
     ],
 )
 def test_a_false_one_stops_the_recipe_and_leaves_the_earlier_one(

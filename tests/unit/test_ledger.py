@@ -150,8 +150,8 @@ FALSE = {
     "a word too long": ({**ENTRY, "quote": "ranking is reversed, so that the be"}, "quote", "on page 2"),
     "nothing like it": ({**ENTRY, "quote": "lorem ipsum dolor sit amet"}, "quote", "paper.json"),
     "an equation": ({**ENTRY, "where": "equation (9)"}, "where", "paper.pdf"),
-    "lines of another function": ({**ENTRY, "lines": "1"}, "lines", "it has lines"),
-    "lines past the end": ({**ENTRY, "lines": "70-900"}, "lines", "it has lines"),
+    "lines of another function": ({**ENTRY, "lines": "1"}, "lines", "the target is at lines"),
+    "lines past the end": ({**ENTRY, "lines": "70-900"}, "lines", "the target is at lines"),
     "no such target": ({**ENTRY, "index": "3"}, "index", "it has: 1"),
     "not in the instruction": (
         {**DEVIATES, "instruction": "reverse the ranking twice"},

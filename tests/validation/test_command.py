@@ -48,7 +48,7 @@ def test_findings_can_be_clicked_and_the_worst_come_first(
     assert heads[0][2].startswith("error LMR203: torch>=2.5 is not quoted")
     assert [rest.split(" ")[0] for _, _, rest in heads] == ["error", "warning", "warning", "note"]
     assert f"{task.name}/margin-ranking/ranking/two\\nlines.txt" in [path for path, _, _ in heads]
-    assert '      hint: write "torch>=2.5" in quotes' in "\n".join(lines)
+    assert '      hint: quote it ("torch>=2.5")' in "\n".join(lines)
     assert f"   1 × LMR203 {by_code()['LMR203'].title}" in lines
     assert "2 tasks checked, 1 clean: 1 error, 2 warnings, 1 note" in lines
     assert "[implementation" not in "\n".join(lines)

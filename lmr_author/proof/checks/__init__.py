@@ -1,4 +1,4 @@
-"""Static checks: functions that state a plain fact about a task, one file for each group of codes.
+"""Static checks: functions that find one defect each, one file for each group of codes.
 
 ``base`` is the engine, ``registry`` lists every check. The groups are ``metadata`` (0xx), ``paper`` (1xx), ``docker``
 (2xx), ``goal_files`` and ``masks`` (3xx), ``leaks`` (4xx), ``unit_tests`` (5xx),

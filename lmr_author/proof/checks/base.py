@@ -5,7 +5,7 @@
 
 ``registry.py`` finds every check; the cases under ``tests/checks/cases`` are its tests and its examples. A check
 prints nothing, writes nothing, runs nothing of the task, and reads only through the :class:`TaskContents`. An
-exception in a check becomes a finding LMR000, and the other checks go on.
+exception in a check becomes a finding LMR000, and the other checks continue.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 INTERNAL = "LMR000"
 """Code of a finding that reports a crash in a check."""
 MANY = 3
-"""More files than this with one problem in one folder become one finding."""
+"""If more files than this in one folder have the same problem, they become one finding."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,11 @@ class Problem:
 
     Attributes:
         path: a file of the task, or a path as the task spells it.
-        line: from 1; 0 when the problem is about no line.
-        pointer: in place of a line: a JSON pointer, or ``L3-L5``.
-        severity: the check's own when None.
-        files: all files of a problem that was found in several of a folder.
-        kind: of problems with files, many of one kind in one folder become one finding; "" for one that stands alone.
+        line: from 1; 0 if the problem has no line.
+        pointer: instead of a line: a JSON pointer, or ``L3-L5``.
+        severity: None for the check's own.
+        files: all files of a folded problem.
+        kind: many problems of one kind in one folder are folded into one finding; "" is never folded.
     """
 
     message: str
@@ -57,11 +57,11 @@ ClaimRule = Callable[[TaskContents], Iterable[tuple[str, Problem]]]
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that can be wrong with a task; ``title`` names the defect.
+    """A possible defect of a task, named by ``title``.
 
     Attributes:
-        claims: of a check that compares tasks: what the task claims for itself, each with a problem for everyone
-            who claims the same, whose message ends before the names of the others.
+        claims: for checks that compare tasks: the task's claims, each with the problem to report if other tasks claim
+            the same; its message ends where their names follow.
     """
 
     code: str
@@ -178,7 +178,7 @@ def similar_path(task: TaskContents, text: str, suffix: str = ".py") -> str:
     names = [name for name in task.repository_files if name.endswith(suffix)]
     name = text.rpartition("/")[2]
     same = [path for path in names if name and path.rpartition("/")[2] == name]
-    same.sort(key=lambda path: path.count("/"))  # copies, as in `build/lib/`, lie deeper
+    same.sort(key=lambda path: path.count("/"))  # copies, as in `build/lib/`, are deeper
     if same:
         return f"did you mean {' or '.join(same[:3])}?"
     return did_you_mean(text, names) or "name a file of the repository, relative to it"

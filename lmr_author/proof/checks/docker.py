@@ -44,10 +44,10 @@ def _at(line: int, message: str, hint: str, severity: Severity | None = None) ->
 @check(
     "LMR201",
     "the Dockerfile is missing or has no base image",
-    rationale="A task without an environment cannot be run by anybody else.",
+    rationale="Without an environment nobody else can run the task.",
 )
 def dockerfile_present(task: TaskContents) -> Iterator[Problem]:
-    parsed, hint = dockerfile.read(task), "write one, as `lmr-author new-task` does"
+    parsed, hint = dockerfile.read(task), "generate one with `lmr-author env lock`"
     if parsed is None:
         state = "too large to be one" if task.kind("Dockerfile") == "file" else "missing"
         yield Problem(f"the Dockerfile is {state}", hint, "Dockerfile")
@@ -58,8 +58,8 @@ def dockerfile_present(task: TaskContents) -> Iterator[Problem]:
 @_docker_check(
     "LMR202",
     "the image contains the golden",
-    rationale="The agent works inside the image. `COPY . .` at the task's root puts the solution, and the records of"
-    " how the task was made, beside the exercise.",
+    rationale="The agent works inside the image. `COPY . .` at the task's root copies the solution and the authoring"
+    " records into it.",
 )
 def image_contains_golden(task: TaskContents, parsed: Dockerfile) -> Iterator[Problem]:
     hint = "copy only the repository and the requirements, or use .dockerignore"
@@ -90,16 +90,16 @@ def unquoted_versions(task: TaskContents, parsed: Dockerfile) -> Iterator[Proble
         installs = "\n".join(command for command in commands if _INSTALLER.search(command))
         ranges = [match.strip() for match in _REDIRECT.findall(installs)]
         if ranges:
-            message = f"{', '.join(ranges)} is not quoted: the shell takes it for a redirection"
-            hint = f'write "{ranges[0]}" in quotes, or better pin it with =='
+            message = f"{', '.join(ranges)} is not quoted: the shell reads it as a redirection"
+            hint = f'quote it ("{ranges[0]}"), or better pin it with =='
             yield _at(instruction.line, message, hint)
 
 
 @_docker_check(
     "LMR204",
     "ARG DIR is not the repository's folder",
-    rationale="LMR-Bench builds in the task's folder, with DIR as the repository's. A default left over from another"
-    " task builds an empty image. The task's own folder is right for a build from the folder above.",
+    rationale="LMR-Bench builds in the task's folder and passes the repository's folder as DIR. A default left over"
+    " from another task builds an empty image. The task's own folder is correct for a build from the parent folder.",
 )
 def directory_argument(task: TaskContents, parsed: Dockerfile) -> Iterator[Problem]:
     wanted = in_context(task.info.repo_folder_name)
@@ -165,9 +165,9 @@ def _missing_requirements(task: TaskContents, parsed: Dockerfile, present: set[s
 @_docker_check(
     "LMR206",
     "the image does not contain the repository",
-    rationale="Without COPY the image works only where somebody mounts the right folder at the right place. LMR-Bench's"
-    " own scripts do, so a Dockerfile that never meant to copy is a note; a COPY that is commented out, or a"
-    " clone of the published repository instead, is a warning.",
+    rationale="Without COPY the image works only if the right folder is mounted at the right path. LMR-Bench's own"
+    " scripts mount it, so a Dockerfile without any COPY is a note; a COPY that is commented out, or a clone of the"
+    " published repository instead, is a warning.",
     severity=WARNING,
 )
 def repository_copied(task: TaskContents, parsed: Dockerfile) -> Iterator[Problem]:
@@ -214,8 +214,8 @@ _FIRST = frozenset({"torch", "tensorflow", "jax", "transformers", "numpy"})
 @_docker_check(
     "LMR207",
     "installed packages are not pinned",
-    rationale="Unpinned requirements mean another environment each month; tests that compare numbers fail for reasons"
-    " nobody can find. A warning when nothing is pinned, a note when something is not.",
+    rationale="Unpinned requirements give a different environment each month, and tests that compare numbers fail for"
+    " reasons that are hard to find. A warning if nothing is pinned, a note if only some packages are not.",
     severity=WARNING,
 )
 def pinned(task: TaskContents, parsed: Dockerfile) -> Iterator[Problem]:
@@ -232,7 +232,7 @@ def pinned(task: TaskContents, parsed: Dockerfile) -> Iterator[Problem]:
 @_docker_check(
     "LMR208",
     "the base image is not a pinned PyTorch image",
-    rationale="The benchmark's tasks share PyTorch's official images: drivers, CUDA and torch fit each other and layers"
+    rationale="The benchmark's tasks use PyTorch's official images: driver, CUDA and torch versions match, and layers"
     " are shared.",
     severity=WARNING,
 )
@@ -250,22 +250,22 @@ def pytorch_base(task: TaskContents, parsed: Dockerfile) -> Iterator[Problem]:
         hint = "use pytorch/pytorch:VERSION-cudaX-cudnnY-runtime"
         yield _at(line, f"the base image {image} is not a PyTorch image", hint)
     elif not re.search(r"@|:(?!latest$)[^/]+$", image):
-        yield _at(line, f"the base image {image} has no version", "add the tag of a version")
+        yield _at(line, f"the base image {image} has no version", "add a version tag")
 
 
 @_docker_check(
     "LMR209",
     "the image runs as root",
-    rationale="An agent as root can change anything in its container, and files it writes into a mounted folder belong"
-    " to root.",
+    rationale="An agent with root rights can change anything in its container, and files it writes to a mounted folder"
+    " belong to root.",
     severity=WARNING,
 )
 def runs_as_user(task: TaskContents, parsed: Dockerfile) -> Iterator[Problem]:
     users = parsed.named("USER")
     if not users:
-        yield _at(0, "no USER: everything runs as root", "add a user, and USER at the end")
+        yield _at(0, "no USER: everything runs as root", "create a user, and add USER at the end")
     elif parsed.expand(users[-1].text).partition(":")[0].strip() in ("root", "0"):
-        yield _at(users[-1].line, "USER is root at the end", "switch to another user at the end")
+        yield _at(users[-1].line, "the last USER is root", "switch to another user at the end")
 
 
 _MODEL = re.compile(
@@ -284,8 +284,8 @@ _DATA = re.compile(
 @_docker_check(
     "LMR210",
     "the image build downloads models or data",
-    rationale="What is downloaded at build changes, moves and disappears; builds take hours, and tests that need it"
-    " cannot run offline. NLTK's data in /usr/share/nltk_data are found without a network and do not count.",
+    rationale="Downloads at build time change, move and disappear, and make builds slow; tests that download cannot run"
+    " offline. NLTK data in /usr/share/nltk_data is found without a network and does not count.",
     severity=WARNING,
 )
 def downloads(task: TaskContents, parsed: Dockerfile) -> Iterator[Problem]:

@@ -1,7 +1,7 @@
-"""Read a Dockerfile: its instructions, what COPY takes from the task, and which packages it installs.
+"""Read a Dockerfile: its instructions, the files that COPY takes from the task, and the packages it installs.
 
-Our own parser: dockerfile-parse 2.0 takes the lines of a heredoc for instructions (a ``FROM`` in one becomes the base
-image) and ends a RUN at an empty continuation line.
+A parser of our own: dockerfile-parse 2.0 reads the lines of a heredoc as instructions (a ``FROM`` in one becomes the
+base image) and ends a RUN at an empty continuation line.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _OPTIONS = re.compile(r"^(--\S+\s+)+")
 _SHELL = re.compile(r"""\b(?:ba|z|da)?sh\s+-\w*c\s+(["'])(.*?)\1""", re.DOTALL)
 MAX_TEXT = 128 * 1024
 MAX_VALUE, MAX_VARIABLES = 1000, 1000
-"""``A=$A$A``, often repeated, is huge: so much of a value is kept, so many variables of a text are replaced."""
+"""Limits of a value's length and of the variables replaced in a text: repeated ``A=$A$A`` would explode."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Dockerfile:
 
 
 def parse(text: str) -> Dockerfile:
-    """Parse a Dockerfile; never fails, as unknown instructions are skipped."""
+    """Parse a Dockerfile, skipping unknown instructions; never fails."""
     lines = text.splitlines()
     instructions: list[Instruction] = []
     comments: list[tuple[int, str]] = []
@@ -108,7 +108,7 @@ def _heredoc(lines: list[str], first: int, word: str) -> tuple[list[str], int]:
 
 
 def _continued(lines: list[str], first: int, comments: list[tuple[int, str]]) -> tuple[list[str], int]:
-    """Return the pieces of the instruction that begins at a line, and the line behind it; collect comments."""
+    """Return the pieces of the instruction that begins at a line, and the line after it; collect comments."""
     pieces: list[str] = []
     for number, text in enumerate(lines[first:], first + 1):
         line = text.strip()
@@ -148,7 +148,7 @@ def words(text: str) -> list[str]:
 
 
 def shell_text(text: str) -> str:
-    """Return what a shell reads of a RUN: its text, its JSON form, or the inside of ``bash -c "..."``."""
+    """Return the shell command of a RUN in shell or JSON form, unwrapping ``bash -c "..."``."""
     plain = _OPTIONS.sub("", text)
     if plain.startswith("["):
         tokens = words(plain)
@@ -164,7 +164,7 @@ def read(task: TaskContents) -> Dockerfile | None:
         return None
     parsed = parse(text)
     if "DIR" in parsed.arguments and task.repository is not None:
-        # LMR204 reports a wrong default. The build gets the repository's folder, or this task's from the one above.
+        # LMR204 reports a wrong default. A build passes the repository's folder, or the task's from its parent folder.
         above = parsed.arguments["DIR"].strip("./") == task.task.name
         folder = "." if above else task.repository.name
         return replace(parsed, arguments=parsed.arguments | {"DIR": folder})
@@ -194,7 +194,7 @@ def _matching(task: TaskContents, pattern: str) -> list[FileEntry]:
 
 @once
 def _context(task: TaskContents) -> list[FileEntry]:
-    """Return everything in the task folder that ``.dockerignore`` leaves in the build context."""
+    """Return the entries of the task folder that ``.dockerignore`` does not exclude from the build context."""
     lines = map(str.strip, (task.text(task.task.root / ".dockerignore") or "").splitlines())
     patterns = [line for line in lines if line and not line.startswith("#")]
     if not patterns:
@@ -222,7 +222,7 @@ _WITH_VALUE = frozenset(
 )
 _NOT_PACKAGES = frozenset(("pip", "setuptools", "wheel", "uv", "python", "cpuonly", "nomkl"))
 MAX_INCLUDES = 5
-"""Requirements files that name one another are followed so deep."""
+"""Depth to which requirements files that include one another are followed."""
 
 
 def name_in(requirement: str) -> str:
@@ -230,7 +230,7 @@ def name_in(requirement: str) -> str:
 
 
 def requirements(task: TaskContents, parsed: Dockerfile) -> Iterator[tuple[Instruction, str]]:
-    """Yield (instruction, requirement) of everything that pip and conda install; requirements files are opened."""
+    """Yield (instruction, requirement) for all packages that pip and conda install, also from requirements files."""
     for instruction, command in parsed.commands:
         match = _INSTALL.search(parsed.expand(command))
         if match is None or (_CONSTRAINT.search(match[2]) and not match[1]):
@@ -250,7 +250,7 @@ def _arguments(task: TaskContents, parsed: Dockerfile, text: str, depth: int = 0
             yield from _file_lines(task, parsed, match[1] or next(arguments, ""), depth + 1)
         elif word in ("-e", "--editable"):
             address = next(arguments, "")
-            if "+" in address:  # a folder is the repository itself, which is masked
+            if "+" in address:  # a plain folder is the masked repository itself
                 yield address
         elif word in _WITH_VALUE:
             next(arguments, None)
@@ -290,7 +290,7 @@ GENERIC = frozenset(
     layers modules nets training train trainers tasks configs examples main app tokenizers attention
     """.split()  # noqa: SIM905
 )
-"""Names of folders that say nothing: somebody has published a package of most of them."""
+"""Generic folder names: packages of most of these names exist."""
 _PACKAGE_NAME = re.compile(
     r"(?:\bsetup\((?:[^()]|\([^()]*\))*?|^\[(?:metadata|project|tool\.poetry)\]\s*\n(?:(?!\[).*\n)*?)\bname\s*=\s*[\"']?([\w.-]+)",
     re.MULTILINE,
@@ -303,8 +303,8 @@ class PublishedNames:
     """The names under which the code of a task may be installed.
 
     Attributes:
-        sure: names that the repository gives itself in setup.py, setup.cfg or pyproject.toml.
-        likely: names that follow from a package's or the repository's name.
+        sure: names in the repository's setup.py, setup.cfg or pyproject.toml.
+        likely: names derived from a package's or the repository's name.
         address: ``github.com/owner/name``, lower case; "" when unknown.
     """
 
@@ -313,7 +313,7 @@ class PublishedNames:
     address: str
 
     def contains(self, requirement: str) -> bool | None:
-        """Return whether a requirement surely (True) or probably (False) contains the goal file; None for neither."""
+        """Return True if a requirement certainly contains the goal file, False if probably, None if not."""
         name, text = canonicalize_name(name_in(requirement)), requirement.lower()
         if name in self.sure or self.is_named_in(text):
             return True

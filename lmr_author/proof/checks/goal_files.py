@@ -1,4 +1,4 @@
-"""LMR301, LMR302, LMR304, LMR311 and LMR312: goal files and goldens, and what differs outside of the target."""
+"""LMR301, LMR302, LMR304, LMR311 and LMR312: goal files and goldens, and their differences outside of the target."""
 
 from __future__ import annotations
 
@@ -31,8 +31,7 @@ from lmr_author.proof.targets import Pair, candidates, golden_files, is_text, le
 @target_check(
     "LMR301",
     "the goal file or the target in it is missing",
-    rationale="The agent is told to implement a function in a file. Without the file, or without the function's header,"
-    " there is nothing to do.",
+    rationale="The agent has to implement a function in a file. Without the file or the function's header it cannot.",
 )
 def goal_has_target(task: TaskContents, target: Implementation) -> Iterator[Problem]:
     hint = similar_path(task, target.goal_file)
@@ -52,7 +51,7 @@ def wrong_path(
         message = f"{key} {named!r:.120} does not exist" if named else f"{key} is missing"
         yield Problem(message, hint, INFO, pointer=task.pointer(target, key if named else ""))
     elif "\\" in named or named != named.strip():
-        message = f"{key} {named!r:.120} contains backslashes or blanks around it"
+        message = f"{key} {named!r:.120} contains backslashes, or spaces around it"
         yield Problem(message, f"write {path!r}", INFO, pointer=task.pointer(target, key))
 
 
@@ -63,7 +62,7 @@ def _absent(files: Pair, name: str) -> Iterator[Problem]:
     names = [definition.qualname for definition in goal.definitions]
     originals = candidates(files.golden, name, class_name)
     if originals and not any(original.qualname in names for original in originals):
-        message = f"{name} was removed from the goal file altogether"
+        message = f"{name} was removed completely from the goal file"
         hint = "keep its header and docstring; mask only the body"
         yield Problem(message, hint, files.goal_path or "")
     elif not candidates(goal, name, class_name):
@@ -75,13 +74,13 @@ def _absent(files: Pair, name: str) -> Iterator[Problem]:
 @target_check(
     "LMR302",
     "the golden or the target in it is missing",
-    rationale="The golden is the reference solution: without it nothing can be verified, recorded or unmasked.",
+    rationale="The golden is the reference solution: without it the task cannot be verified, recorded or unmasked.",
 )
 def golden_has_target(task: TaskContents, target: Implementation) -> Iterator[Problem]:
     files = pair(task, target)
     wanted = target.golden_file or golden_name(target.goal_file, {})
     similar = did_you_mean(wanted, [task.relative(path) for path in golden_files(task)])
-    hint = similar or "put the original file there"
+    hint = similar or "copy the original file there"
     yield from wrong_path(task, target, "golden_file", task.task.root, hint)
     if leaves(task, task.task.root, target.golden_file) or files.golden is None or files.goal is None:
         return
@@ -89,7 +88,7 @@ def golden_has_target(task: TaskContents, target: Implementation) -> Iterator[Pr
         in_goal = candidates(files.goal, name, target.class_name)
         if in_goal and not candidates(files.golden, name, target.class_name):
             meant = did_you_mean(name, [definition.qualname for definition in files.golden.definitions])
-            hint = meant or "is it the golden of another file?"
+            hint = meant or "check that it is the golden of this goal file"
             yield Problem(f"the golden does not define {name}", hint, files.golden_path or "")
 
 
@@ -112,7 +111,7 @@ class _GoalFile:
     def targets(self, module: Module) -> list[Definition]:
         masked: set[tuple[str, int | None]] = set(self.along)
         for files in self.pairs:
-            # Without a number, every definition of the name is meant.
+            # Without a number, it means every definition of the name.
             masked.update((target.qualname, files.implementation.nth) for target in files.targets)
         functions = [definition for definition in module.definitions if definition.kind == "function"]
         return [
@@ -146,8 +145,8 @@ def _masked_along(task: TaskContents, path: str, goal: Module) -> set[tuple[str,
 @check(
     "LMR304",
     "the goal file differs from the golden outside of the target",
-    rationale="Another function gutted, logging added, an import dropped: the agent works in a repository that is not"
-    " the paper's, and a right solution can fail for it.",
+    rationale="With another function emptied, logging added or an import dropped, the agent works in a repository that"
+    " is not the paper's, and a correct solution can fail.",
 )
 def same_outside(task: TaskContents) -> Iterator[Problem]:
     for file in _files(task):
@@ -159,7 +158,7 @@ def same_outside(task: TaskContents) -> Iterator[Problem]:
         shown = "; ".join(text for text, _ in differences[:5])
         more = f"; and {len(differences) - 5} more" if len(differences) > 5 else ""
         message = f"differs from the golden outside of the target: {shown}{more}"
-        hint = "take these lines from the golden (or correct the golden)"
+        hint = "copy these lines from the golden (or correct the golden)"
         yield Problem(message, hint, file.path, line, target=file.owner)
 
 
@@ -187,7 +186,7 @@ def _statements(node: ast.AST, targets: set[ast.AST], depth: int = 0) -> Iterato
             case _ if child in targets:
                 continue
             case ast.Expr(value=ast.Constant(value=str(text))) if text.strip():
-                # A docstring that is only indented anew says the same: LMR311.
+                # LMR311 reports a docstring that is only re-indented.
                 yield f"{depth} {' '.join(text.split())}", child
             case ast.stmt():
                 yield f"{depth} {head_form(child)}", child
@@ -203,7 +202,7 @@ def _shown(node: ast.stmt) -> str:
 @check(
     "LMR311",
     "line endings, indentation or comments changed outside of the target",
-    rationale="A file that was re-indented or saved with other line endings differs everywhere: patches and splices no"
+    rationale="A file that was re-indented or saved with other line endings differs in every line, and patches no"
     " longer apply.",
     severity=WARNING,
 )
@@ -211,7 +210,7 @@ def same_text(task: TaskContents) -> Iterator[Problem]:
     for file in _files(task):
         change, severity = _text_change(task, file)
         if change:
-            hint = "take everything but the target's body from the golden, byte for byte"
+            hint = "copy everything except the target's body from the golden, byte for byte"
             message = f"outside of the target {change}"
             yield Problem(message, hint, file.path, target=file.owner, severity=severity)
 
@@ -255,8 +254,8 @@ def _end(target: Definition, lines: list[bytes]) -> int:
 @target_check(
     "LMR312",
     "the goal file or the golden cannot be parsed",
-    rationale="A goal file with a syntax error fails every test for the wrong reason, and a candidate cannot be spliced"
-    " into it. Where both files are Python 2, static checks of the mask are impossible; that is only noted.",
+    rationale="A goal file with a syntax error fails every test for the wrong reason, and candidates cannot be spliced"
+    " into it. If both files are Python 2, the mask cannot be checked statically; that is a note.",
 )
 def python_parses(task: TaskContents, target: Implementation) -> Iterator[Problem]:
     files = pair(task, target)
@@ -267,7 +266,7 @@ def python_parses(task: TaskContents, target: Implementation) -> Iterator[Proble
         line, cause, too_deep = syntax_error(task, path)
         if too_deep:  # and so is the other file
             names = [task.relative(path) for path in (files.golden_path, files.goal_path) if path]
-            hint = f"read what masking changed: `diff {shlex.join(names)}`"
+            hint = f"review the masking by hand: `diff {shlex.join(names)}`"
             yield Problem(f"not checked: {cause}", hint, path, line, severity=WARNING)
             return
         hint = "the mask cannot be checked; is it Python 2?" if is_old else "correct the syntax"
@@ -276,11 +275,7 @@ def python_parses(task: TaskContents, target: Implementation) -> Iterator[Proble
 
 
 class ParseProblem(NamedTuple):
-    """Why a file does not parse as Python 3.
-
-    Attributes:
-        too_deep: it may be Python, but is nested more deeply than is read.
-    """
+    """Reason why a file does not parse; ``too_deep``: it may be Python, but exceeds the nesting limit."""
 
     line: int
     cause: str
@@ -292,7 +287,7 @@ def syntax_error(task: TaskContents, path: Path) -> ParseProblem:
     if data is None:
         return ParseProblem(0, "the file cannot be read")
     if len(data) > MAX_PYTHON:
-        return ParseProblem(0, f"it is larger than {MAX_PYTHON // 2**20} MB")
+        return ParseProblem(0, f"the file is larger than {MAX_PYTHON // 2**20} MB")
     try:
         return ParseProblem(deep_line(Module.parse(data, path.name).tree), TOO_DEEP, too_deep=True)
     except (RecursionError, MemoryError):
@@ -304,6 +299,6 @@ def syntax_error(task: TaskContents, path: Path) -> ParseProblem:
             case SyntaxError() as cause:
                 return ParseProblem(cause.lineno or 0, str(cause.msg))
             case None:
-                return ParseProblem(0, "it holds null bytes")
+                return ParseProblem(0, "the file contains null bytes")
             case cause:
                 return ParseProblem(0, str(cause))

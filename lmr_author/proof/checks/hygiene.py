@@ -1,4 +1,4 @@
-"""LMR7xx: files that have no place in a task. LMR8xx: the records of how it was made."""
+"""LMR7xx: files that do not belong in a task. LMR8xx: authoring records."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _NAMES = {
 
 @once
 def unwanted(task: TaskContents, group: str) -> list[FileEntry]:
-    """Return the files and folders of a group ("system", "caches", "logs"), none of them inside another."""
+    """Return the outermost files and folders of a group ("system", "caches", "logs")."""
     entries = []
     listed = [f"{AUTHORING}/"]  # the content of a folder that is listed is not listed again
     for entry in task.entries:
@@ -61,7 +61,7 @@ _LOG = re.compile(r"unit_test/logs/(?:.*/)?(?!\.git|\.keep)(?:[^/.]*|[^/]*\.(?:l
 @check(
     "LMR701",
     "file of the operating system or an editor",
-    rationale="They differ between machines, reveal their author, and some (swap files, checkpoints) hold old"
+    rationale="They differ between machines, reveal their author, and some (swap files, checkpoints) contain old"
     " versions of the code.",
     severity=WARNING,
 )
@@ -73,7 +73,7 @@ def no_system_files(task: TaskContents) -> Iterator[Problem]:
 @check(
     "LMR702",
     "cache or build product",
-    rationale="Every run creates them again, and sooner or later one is compiled from the golden (LMR401).",
+    rationale="Every run recreates them, and sooner or later one is compiled from the golden (LMR401).",
     severity=WARNING,
 )
 def no_caches(task: TaskContents) -> Iterator[Problem]:
@@ -84,8 +84,7 @@ def no_caches(task: TaskContents) -> Iterator[Problem]:
 @check(
     "LMR703",
     "log of an earlier run",
-    rationale='LMR-Bench\'s scripts decide by "Passed" in unit_test/logs/: a log that was shipped passes whatever the'
-    " agent did.",
+    rationale='LMR-Bench\'s scripts look for "Passed" in unit_test/logs/: with a shipped log, every answer passes.',
     severity=WARNING,
 )
 def no_logs(task: TaskContents) -> Iterator[Problem]:
@@ -93,7 +92,7 @@ def no_logs(task: TaskContents) -> Iterator[Problem]:
         if "unit_test" in entry.relative:
             yield Problem(no_logs.title, "delete it", task.path(entry), kind="log")
         else:
-            hint = "leave it if the authors committed it; otherwise delete it"
+            hint = "keep it if the authors committed it; otherwise delete it"
             yield Problem(no_logs.title, hint, task.path(entry), severity=NOTE, kind="log")
 
 
@@ -104,8 +103,8 @@ _ODD = re.compile(r"[\x00-\x1f\udc80-\udcff]")
 @check(
     "LMR704",
     "link, special file or unprintable name",
-    rationale="A link out of the task shows something else on every machine, and a pipe or device blocks whatever reads"
-    " it. Such things are never opened.",
+    rationale="A link out of the task has a different target on every machine, and reading a pipe or device can block"
+    " forever. lmr-author never opens them.",
 )
 def ordinary_files(task: TaskContents) -> Iterator[Problem]:
     for entry in task.entries:
@@ -113,15 +112,15 @@ def ordinary_files(task: TaskContents) -> Iterator[Problem]:
         if entry.kind == "special":
             yield Problem("pipe, socket or device", "delete it", path, kind="special")
         elif entry.kind == "closed":
-            message = "folder that cannot be listed: its contents were not checked"
+            message = "folder cannot be listed: its contents were not checked"
             yield Problem(message, "fix its permissions, or nest it less deeply", path, kind="closed")
         elif entry.kind == "link" and not task.is_inside(path):
-            message = "symbolic link that leads out of the task"
+            message = "symbolic link to a target outside of the task"
             yield Problem(message, "replace it with the file itself", path, kind="leads out")
         elif entry.kind == "link" and not path.exists():
             yield Problem("broken symbolic link", "delete it", path, severity=WARNING, kind="broken")
         if _ODD.search(entry.name):
-            message = "name with control characters or bytes that are not UTF-8"
+            message = "name with control characters or invalid UTF-8"
             yield Problem(message, "rename it", path, severity=WARNING, kind="odd name")
 
 
@@ -157,7 +156,7 @@ def _records(task: TaskContents) -> Iterator[tuple[str, Path, Any]]:
     rationale="Other commands read these records: an unreadable sign-off or result counts as missing.",
 )
 def records_valid(task: TaskContents) -> Iterator[Problem]:
-    hint = "run the command that writes it again"
+    hint = "rerun the command that writes it"
     for name, path, value in _records(task):
         if value is None:
             yield Problem("not valid JSON", hint, path)
@@ -171,8 +170,8 @@ def records_valid(task: TaskContents) -> Iterator[Problem]:
 @check(
     "LMR804",
     "the patch on the repository is not the one recorded",
-    rationale="The golden is the pinned commit with this patch on it. Without the patch, or with another one, nobody"
-    " can tell which code is the authors'.",
+    rationale="The golden is the pinned commit plus this patch. If the patch is missing or different, nobody can tell"
+    " which code is the authors'.",
 )
 def patch_recorded(task: TaskContents) -> Iterator[Problem]:
     patch = task.task.root / AUTHORING / "patches" / "repository.patch"  # perhaps behind a link
@@ -184,14 +183,14 @@ def patch_recorded(task: TaskContents) -> Iterator[Problem]:
     }
     if len(digests) > 1:
         message = "patch, info.json's repo_patch and authoring/provenance.json do not name the same patch"
-        yield Problem(message, "restore them from version control, or make the task again", patch)
+        yield Problem(message, "restore them from version control, or create the task again", patch)
 
 
 @check(
     "LMR803",
     "an evaluation or sign-off is out of date",
-    rationale="A task that changed after its evaluation or sign-off has neither. An evaluation covers what is run: it"
-    " remains valid while only the instruction, the category or the paper's data change. A sign-off covers everything.",
+    rationale="Changing a task invalidates its evaluation and sign-off. An evaluation covers the code that runs: it"
+    " stays valid if only the instruction, the category or the paper's data change. A sign-off covers everything.",
     severity=WARNING,
 )
 def records_current(task: TaskContents) -> Iterator[Problem]:

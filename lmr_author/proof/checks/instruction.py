@@ -1,4 +1,4 @@
-"""LMR6xx: what the agent is told to do."""
+"""LMR6xx: the instruction to the agent."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from lmr_author.proof.retrieval import propose
 from lmr_author.proof.targets import definitions_of, leaves, pair, statements
 
 GAP = "[to fill in: what it computes]"
-"""What a draft of an instruction says where nothing tells the purpose of the function."""
+"""Placeholder in a drafted instruction if the function's purpose is unknown."""
 
 InstructionRule = Callable[[TaskContents, Implementation], Iterable[tuple[str, str]]]
 
@@ -54,27 +54,27 @@ _CUT_OFF = re.compile(
     r"(?:(?<!etc)(?<!etc,)(?<!\[)(?:\.\.\.|…)|[,(]|\s(?:the|an?|of|in|to|and|or|with|for|by|as|that|which|is))\s*$",
     re.IGNORECASE,
 )
-"""How a text ends that was cut off in the middle of a sentence."""
+"""The end of a text that was cut off in mid-sentence."""
 
 
 @_instruction_check(
     "LMR601",
     "the instruction is missing or unfinished",
-    rationale="The instruction is all that an agent is told besides the paper and the code.",
+    rationale="Besides the paper and the code, the agent gets only the instruction.",
 )
 def instruction_present(task: TaskContents, target: Implementation) -> Iterator[tuple[str, str]]:
     text = target.instruction.strip()
     placeholder = _PLACEHOLDER.search(text)
-    hint = "say which function to implement, in which file, from which part of the paper"
+    hint = "name the function to implement, its file, and the part of the paper that describes it"
     if not text:
         yield "the instruction is missing or empty", hint
     elif GAP in text:
         hint = f"replace {GAP!r} in the paper's words: `lmr-author set instruction=@FILE`"
-        yield "the instruction still has the gap of its draft", hint
+        yield "the instruction still has the placeholder of its draft", hint
     elif placeholder:
         yield f"the instruction contains a placeholder: {placeholder[0][:60]!r}", hint
     elif len(text.split()) < 3:
-        yield f"the instruction says only {text[:40]!r}", hint
+        yield f"the instruction is only {text[:40]!r}", hint
     elif _CUT_OFF.search(text):
         yield f"the instruction is cut off after {text[-40:]!r}", "complete the sentence"
 
@@ -85,14 +85,14 @@ _FILE = re.compile(
     r"|(?<![\w./])(paper\.[a-z]{2,5})\b"
 )
 _PLACE = r"\b(?:in|inside|into|edit|modify|complete|open|of|finish|fill)\s+(?:the\s+)?(?:file\s+)?[`'\"(]*(?:[\w.-]+/)*"
-"""Words before the name of the file to be worked in."""
+"""Words before the name of the file to edit."""
 
 
 @_instruction_check(
     "LMR602",
     "the instruction names a wrong file",
-    rationale="An agent sent to a file that does not exist searches, or makes one; a test in place of the goal file"
-    " makes it edit the test.",
+    rationale="An agent that is sent to a missing file searches for it or creates it; one that is sent to the test"
+    " edits the test.",
 )
 def instruction_files(task: TaskContents, target: Implementation) -> Iterator[tuple[str, str]]:
     if task.repository is None:
@@ -104,7 +104,7 @@ def instruction_files(task: TaskContents, target: Implementation) -> Iterator[tu
         paths[path] = _exists(task, path)
     for path in (path for path, exists in paths.items() if not exists):
         is_near = did_you_mean(path, list(task.repository_files), 0.8)
-        if is_near or path.endswith((".py", ".pdf", ".ipynb")):  # others may be files to be written
+        if is_near or path.endswith((".py", ".pdf", ".ipynb")):  # others may be output files
             yield f"the instruction names {path}, which does not exist", similar_path(task, path, "")
     goal = task.in_repository_path(pair(task, target).goal_path)
     if goal and not goal.startswith("unit_test/") and not goal.endswith(tuple(paths)):
@@ -138,14 +138,14 @@ _NAMING = re.compile(
     r"|(?<![\w.])([A-Za-z_]\w*_\w+)\(\)",
     re.IGNORECASE,
 )
-"""How an instruction names a function: beside the word function, as a verb's object, as a call."""
+"""A function's name: beside the word "function", as a verb's object, or as a call."""
 
 
 @_instruction_check(
     "LMR603",
     "the instruction names a function that does not exist",
-    rationale="A renamed or misspelt function sends the agent to something else, or makes it write a new one that"
-    " nobody calls.",
+    rationale="With a renamed or misspelt name, the agent edits another function, or writes a new one that nothing"
+    " calls.",
 )
 def instruction_names(task: TaskContents, target: Implementation) -> Iterator[tuple[str, str]]:
     for name, hint in _unknown_names(task, target):
@@ -197,19 +197,22 @@ _PASS = re.compile(
 @_instruction_check(
     "LMR604",
     "the instruction asks to pass a test",
-    rationale="An agent told to pass the test optimises for the test: special cases, or edits of the test itself.",
+    rationale="An agent told to pass the test optimises for the test, with special cases or edits of the test itself.",
     severity=WARNING,
 )
 def implement_the_paper(task: TaskContents, target: Implementation) -> Iterator[tuple[str, str]]:
     match = _PASS.search(re.sub(r"[`\"]|\*\*", "", target.instruction))
     if match:
-        yield f"the instruction asks to pass a test: {match[0][:80]!r}", "ask for what the paper describes"
+        yield (
+            f"the instruction asks to pass a test: {match[0][:80]!r}",
+            "ask for the method that the paper describes",
+        )
 
 
 @target_check(
     "LMR605",
     "a path of retrieval_context does not exist",
-    rationale="These files are put into the prompt. One that is missing is silently left out, or stops the run.",
+    rationale="These files become part of the prompt. A missing one is silently skipped, or stops the run.",
 )
 def retrieval_paths(task: TaskContents, target: Implementation) -> Iterator[Problem]:
     repository = task.repository
@@ -233,8 +236,8 @@ def retrieval_paths(task: TaskContents, target: Implementation) -> Iterator[Prob
 @_instruction_check(
     "LMR606",
     "the instruction does not name the function",
-    rationale="A file can hold several masked functions. An agent that is told only about \u201cthe loss\u201d has to"
-    " guess which one.",
+    rationale="A file can contain several masked functions. An agent that reads only \u201cthe loss\u201d has to guess"
+    " which one is meant.",
     severity=WARNING,
 )
 def names_the_target(task: TaskContents, target: Implementation) -> Iterator[tuple[str, str]]:
@@ -253,8 +256,8 @@ def names_the_target(task: TaskContents, target: Implementation) -> Iterator[tup
 @_instruction_check(
     "LMR607",
     "the instruction quotes the solution",
-    rationale="The paper is what an agent should work from. A line of the original in the instruction is copied, and"
-    " the task measures typing.",
+    rationale="An agent should work from the paper. If the instruction contains a line of the original, it just copies"
+    " it.",
     severity=WARNING,
 )
 def body_not_given_away(task: TaskContents, target: Implementation) -> Iterator[tuple[str, str]]:
@@ -263,15 +266,15 @@ def body_not_given_away(task: TaskContents, target: Implementation) -> Iterator[
         quoted += quotations(golden, target.instruction)
     if quoted:
         longest = max(quoted, key=len)
-        hint = "say what it does, or name the paper's equation"
+        hint = "describe what it does, or name the paper's equation"
         yield f"the instruction quotes the solution: {longest[:80]!r}", hint
 
 
 @_instruction_check(
     "LMR608",
     "the instruction names a part that the paper does not have",
-    rationale="An agent that is sent to equation (31) of a paper with six equations finds nothing, and guesses."
-    " Kinds of parts that the paper's text does not number are not checked.",
+    rationale="An agent that is sent to equation (31) of a paper with six equations has to guess. Kinds of parts that"
+    " the paper's text does not number are not checked.",
     severity=WARNING,
 )
 def parts_of_the_paper(task: TaskContents, target: Implementation) -> Iterator[tuple[str, str]]:
@@ -283,8 +286,8 @@ def parts_of_the_paper(task: TaskContents, target: Implementation) -> Iterator[t
 @target_check(
     "LMR609",
     "retrieval_context lacks a file that the golden uses",
-    rationale="A model that is only prompted sees the goal file and these files. It would have to guess what the golden"
-    " calls in other files.",
+    rationale="A model that is only prompted sees just the goal file and these files. It would have to guess the code"
+    " that the golden calls in other files.",
     severity=NOTE,
 )
 def context_is_complete(task: TaskContents, target: Implementation) -> Iterator[Problem]:
@@ -309,31 +312,31 @@ def context_is_complete(task: TaskContents, target: Implementation) -> Iterator[
 @_instruction_check(
     "LMR610",
     "the instruction cites a work that the paper does not",
-    rationale="An agent has only the paper. A wrong author or year sends it to a work that is not in the bibliography,"
+    rationale="An agent has only the paper. A wrong author or year refers to a work that is not in the bibliography,"
     " or does not exist. A year may be off by one, as for a preprint.",
     severity=WARNING,
 )
 def works_of_the_paper(task: TaskContents, target: Implementation) -> Iterator[tuple[str, str]]:
     for work in missing_works(target.instruction, paper_pages(task), task.info.year):
-        hint = "cite it as the paper does, or leave it out"
+        hint = "cite it as the paper does, or remove it"
         yield f"the instruction cites {work}, which the paper's text does not", hint
 
 
 _STEPS = (ast.BinOp, ast.Call, ast.Compare, ast.comprehension)
 _SHORTEST = 20
-"""Characters, without spaces, below which an expression of the golden says nothing when it is quoted."""
+"""Shorter expressions (characters without spaces) give nothing away."""
 
 
 def quotations(golden: FunctionNode, text: str) -> list[str]:
-    """Return the expressions of a body that a text quotes, whatever their layout."""
+    """Return the expressions of a body that a text quotes, ignoring layout."""
     squeezed = _squeezed(text)
     quoted = []
     for statement in statements(golden):
         for node in each(statement, *_STEPS):
             if len(each(node, *_STEPS)) < 2:
-                continue  # one step alone (`RandomState(1)`) is a fact that an instruction may have to tell
+                continue  # an instruction may have to state a single step (`RandomState(1)`)
             if any(name.id not in squeezed for name in each(node, ast.Name)):
-                continue  # unparsing every expression would take long
+                continue  # unparsing every expression would be slow
             code = ast.unparse(node)
             if len(_squeezed(code)) >= _SHORTEST and _squeezed(code) in squeezed:
                 quoted.append(code)

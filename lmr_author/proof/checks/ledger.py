@@ -1,4 +1,4 @@
-"""LMR805 to LMR807: the ledger, judged against paper, golden, instruction and recording of the task as it is."""
+"""LMR805 to LMR807: the ledger, checked against the task's current paper, golden, instruction and recording."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from lmr_author.proof.targets import pair
 from lmr_author.runtime.probe.compare import CHOSEN
 
 _IN_PAPER, _IN_CODE = ("quote", "where"), ("lines", "index")
-"""Fields of which one check each is about; the others are about how a deviation is told."""
+"""Fields with a check of their own; all other flaws concern how a deviation is disclosed."""
 
 
 @dataclass(frozen=True)
 class JudgedEntry:
-    """An entry of the ledger beside the task as it is; its page is the one of the quotation now.
+    """An entry of the ledger, checked against the current task; its page is the quotation's current one.
 
     Attributes:
-        flaws: what does not hold; a false quotation has page 0.
+        flaws: its errors; a false quotation has page 0.
     """
 
     number: int
@@ -62,7 +62,7 @@ def judge(task: TaskContents, ledger: Ledger) -> list[JudgedEntry]:
 
 @once
 def judged_entries(task: TaskContents) -> list[JudgedEntry]:
-    """Judge the ledger that is stored with a task; nothing where there is none, or it cannot be read."""
+    """Judge a task's stored ledger; empty if it is missing or unreadable."""
     try:
         stored = Ledger.from_json(read_json(task.read_bytes(task.task.root / AUTHORING / "ledger.json")))
     except LmrError:  # LMR802
@@ -94,21 +94,21 @@ def _flaws_in_code(task: TaskContents, entry: LedgerEntry) -> Iterator[Flaw]:
             spans.append(range(first_line(both.golden.node), both.golden.end_line + 1))
     if not any(entry.span and entry.span[0] in span and entry.span[-1] in span for span in spans):
         lines = " and ".join(f"{span[0]}-{span[-1]}" for span in spans)
-        hint = f"it has lines {lines}" if lines else "the golden does not have the target: see LMR302"
+        hint = f"the target is at lines {lines}" if lines else "the golden lacks the target: see LMR302"
         yield Flaw("lines", f"{entry.lines} is not within {target.qualname} in {target.golden_file}", hint)
     if entry.instruction and QuotableText({1: target.instruction}).page_of(entry.instruction) is None:
-        hint = "describe the deviation there, or quote the words that do"
+        hint = "describe the deviation in the instruction, or quote the words that do"
         yield Flaw("instruction", "is not in the target's instruction", hint)
     if entry.check and entry.check not in (chosen := _chosen(task, target)):
         hint = f"the recording has: {listed(chosen, 8)}" if chosen else "record again with --check PATH=KIND"
-        yield Flaw("check", f"no case compares {entry.check!r:.80} as `record --check` says", hint)
+        yield Flaw("check", f"no case compares {entry.check!r:.80} as chosen with `record --check`", hint)
 
 
 @once
 def _chosen(task: TaskContents, target: Implementation) -> list[str]:
     try:
         recording = recorded.load(task.task.recording(task.info, target.index))
-    except LmrError:  # it is damaged, which is no matter of the ledger
+    except LmrError:  # damaged, which other checks report
         return []
     checkers = [item for case in recording.cases for item in case.checkers.items()] if recording else []
     return list(dict.fromkeys(path for path, checker in checkers if checker.get("reason") == CHOSEN))
@@ -127,9 +127,9 @@ def _problems(task: TaskContents, names: tuple[str, ...]) -> Iterator[Problem]:
 
 @check(
     "LMR805",
-    "the ledger quotes what the paper does not say",
-    rationale="The ledger (authoring/ledger.json) shows reviewers the paper beside the code. They do not look up every"
-    " quotation, so a false one makes a false claim about the paper look proven.",
+    "the ledger contains a false quotation",
+    rationale="The ledger (authoring/ledger.json) shows reviewers the paper beside the code. They do not check every"
+    " quotation, so a false one makes a false claim look proven.",
 )
 def quotations(task: TaskContents) -> Iterator[Problem]:
     yield from _problems(task, _IN_PAPER)
@@ -138,7 +138,7 @@ def quotations(task: TaskContents) -> Iterator[Problem]:
 @check(
     "LMR806",
     "the ledger names lines that are not the target's",
-    rationale="When the golden changes, its lines move, and the ledger shows the wrong code beside the paper's words.",
+    rationale="If the golden changes, its lines move, and the ledger shows the wrong code beside the quotation.",
 )
 def lines(task: TaskContents) -> Iterator[Problem]:
     yield from _problems(task, _IN_CODE)
@@ -147,9 +147,9 @@ def lines(task: TaskContents) -> Iterator[Problem]:
 @check(
     "LMR807",
     "a deviation from the paper is not disclosed",
-    rationale="A solver who follows the paper where the golden deviates from it fails the test, although right. The"
-    " instruction must disclose the deviation, or `record --check` must compare that part differently, or a note must"
-    " say why neither is needed.",
+    rationale="A solver who follows the paper where the golden deviates from it fails the test. The instruction must"
+    " disclose the deviation, or `record --check` must compare that part differently, or a note must explain why"
+    " neither is needed.",
 )
 def deviations(task: TaskContents) -> Iterator[Problem]:
     yield from _problems(task, (*TOLD, "note", ""))

@@ -1,4 +1,4 @@
-"""LMR303, LMR305 to LMR310 and LMR313: the body that masking left, and originals that no record names."""
+"""LMR303, LMR305 to LMR310 and LMR313: masked bodies, and originals that no record names."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _QUIET = re.compile(
     r"(?:\w+\.)*(?:debug|info|warning|warn|error|tensor|array|full|(?:new_)?(?:zeros|ones|empty|randn?)(?:_like)?)"
     r"|print|list|dict|set|tuple|object|float|int|str|super|super\(\)\.__init__|\w*Error"
 )
-"""Calls that log, or whose values say nothing about the arguments."""
+"""Calls that log, or whose values reveal nothing about the arguments."""
 _COMPUTING = (ast.BinOp, ast.Compare, ast.Subscript, ast.Assert, ast.Delete, ast.AugAssign, ast.comprehension)
 
 
@@ -56,12 +56,12 @@ def raises_error(node: FunctionNode) -> bool:
 
 
 def is_emptied(node: ast.AST) -> bool:
-    """Return True for a function with nothing but its docstring and a raise, and a yield that keeps a generator one."""
+    """Return whether a function has only a docstring, a raise, and perhaps a yield that keeps it a generator."""
     return isinstance(node, FunctionNode) and raises_error(node) and len(statements(node)) <= 2
 
 
 def _undefined(module: Module, function: FunctionNode) -> dict[str, int]:
-    """Return the names that a function reads and nothing defines, each with its first line.
+    """Return the undefined names that a function reads, each with its first line.
 
     A called name may come from a star import.
     """
@@ -81,12 +81,12 @@ def _undefined(module: Module, function: FunctionNode) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class _MaskedBody:
-    """A masked function, as far as it is known.
+    """The body of a masked function, compared with the golden's.
 
     Attributes:
         same: the body is the golden's.
-        remaining: computing statements of the golden that are left, returns not counted; ``total`` counts all.
-        undefined: names that nothing defines, with the line of the first.
+        remaining: the golden's computing statements that are left, except returns; ``total`` counts all.
+        undefined: undefined names with their first lines.
         silent: the body computes nothing and raises nothing.
     """
 
@@ -117,7 +117,7 @@ def _changed(task: TaskContents, target: Implementation) -> list[_MaskedBody]:
 def _body(files: Pair, golden: FunctionNode, goal: FunctionNode, qualname: str) -> _MaskedBody:
     assert files.goal is not None and files.golden is not None
     undefined = _undefined(files.goal, goal)
-    if undefined:  # names that the golden takes from a star import, or misses itself, are not the mask's
+    if undefined:  # names undefined in the golden too (a star import, a bug) are not the mask's fault
         for name in _undefined(files.golden, golden):
             undefined.pop(name, None)
     available: Counter[str] = Counter()
@@ -142,7 +142,7 @@ def _body(files: Pair, golden: FunctionNode, goal: FunctionNode, qualname: str) 
 @target_check(
     "LMR303",
     "the target is not masked",
-    rationale="An unmasked target hands the solution over with the task; every agent and every null agent solves it.",
+    rationale="An unmasked target ships the solution with the task; even a null agent solves it.",
 )
 def really_masked(task: TaskContents, target: Implementation) -> Iterator[Problem]:
     functions = _masked(task, target)
@@ -161,9 +161,8 @@ def really_masked(task: TaskContents, target: Implementation) -> Iterator[Proble
 @target_check(
     "LMR305",
     "the target's docstring was lost or changed",
-    rationale="The docstring is the interface that the agent has to meet: shapes, units and order of what is returned."
-    " Leaving out a part may be intended, as some docstrings give the steps away: that is a note. Added text"
-    " is not reported.",
+    rationale="The docstring specifies the interface: shapes, units and order of the return values. Dropping a part"
+    " can be intended, as some docstrings give the steps away: that is a note. Added text is not reported.",
     severity=WARNING,
 )
 def docstring_kept(task: TaskContents, target: Implementation) -> Iterator[Problem]:
@@ -171,7 +170,7 @@ def docstring_kept(task: TaskContents, target: Implementation) -> Iterator[Probl
     for golden, goal, function in files.complete:
         message, severity = _docstring_change(golden, goal, function.qualname)
         if message:
-            hint = "put the golden's docstring back below the header"
+            hint = "restore the golden's docstring below the header"
             yield Problem(message, hint, files.goal_path or "", goal.lineno, severity=severity)
 
 
@@ -193,8 +192,8 @@ def _docstring_change(golden: FunctionNode, goal: FunctionNode, name: str) -> tu
 @target_check(
     "LMR306",
     "the target's signature or decorators changed",
-    rationale="The rest of the repository and the unit test call the function as it was; another signature makes a"
-    " right solution fail.",
+    rationale="The repository and the unit test call the function with its original signature; with another one, a"
+    " correct solution fails.",
 )
 def signature_kept(task: TaskContents, target: Implementation) -> Iterator[Problem]:
     files = pair(task, target)
@@ -214,37 +213,37 @@ def signature_kept(task: TaskContents, target: Implementation) -> Iterator[Probl
 @target_check(
     "LMR307",
     "the masked body uses undefined names",
-    rationale="A bare `return losses, rewards` gives the names of the solution's variables away, and fails with a"
-    " NameError that looks like a broken repository rather than like something to implement.",
+    rationale="A bare `return losses, rewards` reveals the solution's variable names, and its NameError looks like a"
+    " broken repository rather than a missing implementation.",
     severity=WARNING,
 )
 def no_undefined_names(task: TaskContents, target: Implementation) -> Iterator[Problem]:
     for masked in _changed(task, target):
         if masked.undefined:
             names = ", ".join(list(masked.undefined)[:8])
-            message = f"the masked body of {masked.qualname} uses names that nothing defines: {names}"
-            hint = "end the masked body with `raise NotImplementedError` and drop the return"
+            message = f"the masked body of {masked.qualname} uses undefined names: {names}"
+            hint = "end the masked body with `raise NotImplementedError` and remove the return"
             yield Problem(message, hint, masked.path, min(masked.undefined.values()))
 
 
 @target_check(
     "LMR308",
     "the masked body runs through silently",
-    rationale="`pass` or `loss = None; return loss` runs without an error, and a weak test passes it: nothing was"
-    " implemented, and nothing fails.",
+    rationale="`pass` or `loss = None; return loss` runs without an error, and a weak test passes although nothing was"
+    " implemented.",
 )
 def not_silent(task: TaskContents, target: Implementation) -> Iterator[Problem]:
     for masked in _changed(task, target):
         if masked.silent:
-            message = f"the masked body of {masked.qualname} does nothing, silently"
+            message = f"the masked body of {masked.qualname} does nothing and raises nothing"
             yield masked.problem(message, "end it with `raise NotImplementedError`")
 
 
 @target_check(
     "LMR309",
     "part of the original body is left",
-    rationale="What is left of the body is part of the solution; how much the agent had to find out differs from task"
-    " to task. Statements that compute nothing (`losses = []`) and returns are not counted.",
+    rationale="The statements left are part of the solution, so tasks differ in how much the agent has to implement."
+    " Statements that compute nothing (`losses = []`) and returns do not count.",
     severity=WARNING,
 )
 def nothing_kept(task: TaskContents, target: Implementation) -> Iterator[Problem]:
@@ -252,15 +251,15 @@ def nothing_kept(task: TaskContents, target: Implementation) -> Iterator[Problem
         if masked.remaining:
             first = ast.unparse(masked.remaining[0]).partition("\n")[0]
             count = f"{len(masked.remaining)} of {masked.total} statements of {masked.qualname}"
-            message = f"{count} (returns not counted) are left, the first is `{first[:80]}`"
+            message = f"{count} (not counting returns) are left; the first is `{first[:80]}`"
             yield Problem(message, "mask the whole body", masked.path, masked.remaining[0].lineno)
 
 
 @target_check(
     "LMR310",
     "the masked body does not raise NotImplementedError",
-    rationale="It is the one failure that says what it is: the gates tell a missing implementation from a broken"
-    " environment by it.",
+    rationale="This exception is unambiguous: the gates use it to distinguish a missing implementation from a broken"
+    " environment.",
     severity=NOTE,
 )
 def raises_not_implemented(task: TaskContents, target: Implementation) -> Iterator[Problem]:
@@ -276,15 +275,15 @@ def raises_not_implemented(task: TaskContents, target: Implementation) -> Iterat
 
 @once
 def unlisted_originals(task: TaskContents) -> dict[str, bool]:
-    """Return the kept originals that no record names, and whether a file of the repository is as each is.
+    """Return the stored originals that no record names → whether the repository's file equals it.
 
-    None where an implementation names no golden that is there: it may be one of them.
+    Empty if an implementation's golden is missing: one of the originals may be it.
     """
     if task.raw is None or task.repository is None or any(files.golden_path is None for files in pairs(task)):
         return {}
     targets = {str(implementation.target) for implementation in task.implementations}
     needed = {files.golden_path for files in pairs(task)}
-    # Of a look-alike whose target is not listed, the command was killed.
+    # A look-alike without its target in the list: the command was killed.
     needed |= {task.task.root / along.original for along in also_masked(task) if along.target in targets}
     kept = map(task.path, task.files_below(f"{AUTHORING}/originals"))
     unlisted = [original for original in (*golden_files(task), *kept) if original not in needed]
@@ -307,18 +306,18 @@ def also_masked(task: TaskContents) -> tuple[AlsoMasked, ...]:
 @check(
     "LMR313",
     "a golden that no implementation names",
-    rationale="When an entry of info.json was deleted by hand, its function is still masked: no instruction asks for"
-    " it, no test needs it, and the agent's repository is broken there. A killed command can leave a golden whose file"
-    " is unchanged: a warning.",
+    rationale="If an entry of info.json was deleted by hand, its function is still masked: the agent's repository is"
+    " broken there, and no instruction or test covers it. A killed command can leave a golden whose file is unchanged:"
+    " that is a warning.",
 )
 def no_unlisted_original(task: TaskContents) -> Iterator[Problem]:
     for original, is_whole in unlisted_originals(task).items():
         command = f"`lmr-author unmask {shlex.quote(original)}`"
         hint = (
-            f"name it as golden_file, or restore its file from it; {command} moves it to {AUTHORING}/removed/"
+            f"name it as golden_file, or restore the file from it; {command} moves it to {AUTHORING}/removed/"
         )
         if is_whole:
-            hint = f"{command} removes it: its file is as it was"
+            hint = f"remove it with {command}; its file is unchanged"
         severity = WARNING if is_whole else None
         message = "no implementation names this original"
         yield Problem(message, hint, task.task.root / original, severity=severity)

@@ -29,10 +29,10 @@ _NUMBER = re.compile(r"^0*(\d+)[-_ .]")
 @check(
     "LMR001",
     "info.json is missing or not a JSON object",
-    rationale="Everything else about a task is found through info.json; without it no tool can use the task.",
+    rationale="info.json names all other files of a task; without it no tool can use the task.",
 )
 def info_readable(task: TaskContents) -> Iterator[Problem]:
-    hint = "write it as schemas/info.schema.json says, or make the task with `lmr-author new-task`"
+    hint = "write it according to schemas/info.schema.json, or create the task with `lmr-author new-task`"
     data = task.read_bytes(task.task.root / INFO)
     if data is None:
         state = "not a readable file of at most 16 MiB" if INFO in task.by_path else "missing"
@@ -60,7 +60,7 @@ def info_readable(task: TaskContents) -> Iterator[Problem]:
         message = "starts with a byte order mark, which Python's `json.load` rejects"
         yield Problem(message, "save it as UTF-8 without BOM", INFO)
     for key in dict.fromkeys(repeated):
-        message = f"one object contains the key {key!r:.60} twice: only the last is read"
+        message = f"one object contains the key {key!r:.60} twice: only the last counts"
         yield Problem(message, "remove one", INFO)
 
 
@@ -81,8 +81,8 @@ def validator(name: str) -> Draft202012Validator:
 @check(
     "LMR002",
     "info.json violates its schema",
-    rationale="The benchmark's scripts read these keys without checking. A missing or misspelt one surfaces as a"
-    " KeyError in the middle of an experiment.",
+    rationale="The benchmark's scripts read these keys unchecked. A missing or misspelt one raises a KeyError in the"
+    " middle of an experiment.",
 )
 def info_schema(task: TaskContents) -> Iterator[Problem]:
     raw = task.raw
@@ -92,7 +92,7 @@ def info_schema(task: TaskContents) -> Iterator[Problem]:
     for error in sorted(errors, key=lambda error: [str(part) for part in error.absolute_path]):
         yield from _schema_problems(task, error)
     if task.left_out:
-        message = f"{task.left_out} implementations too many; they were not checked"
+        message = f"{task.left_out} implementations above the limit were not checked"
         yield Problem(message, "split the task", INFO, pointer="/implementations")
     if raw.get("implementations") == []:
         hint = "mask a function: `lmr-author mask FILE::FUNCTION`"
@@ -101,15 +101,15 @@ def info_schema(task: TaskContents) -> Iterator[Problem]:
         yield Problem("paper_url is empty", "add the paper's address", INFO, pointer="/paper_url")
     for key in ("paper_url", "repo_url"):
         if re.match(r"file:|[/~]|\.\.?/", str(raw.get(key))):
-            message = f"{key} is a path on somebody's machine: {shortened(str(raw[key]), 160)}"
+            message = f"{key} is a local path: {shortened(str(raw[key]), 160)}"
             yield Problem(message, "replace it with the public address", INFO, pointer=f"/{key}")
 
 
 def _schema_problems(task: TaskContents, error: Any) -> Iterator[Problem]:
-    """Yield a problem for each missing key, or one for a wrong value; keys with a check of their own are left out.
+    """Yield a problem for each missing key, or one for a wrong value; skip keys with a check of their own.
 
     Args:
-        error: a ValidationError of jsonschema, whose attributes its stubs leave open.
+        error: a ValidationError of jsonschema, whose attributes are untyped in its stubs.
     """
     path = list(error.absolute_path)
     pointer = "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
@@ -139,8 +139,8 @@ _CONTEXT, _LEGACY = "retrieval_context", "retrieval_content"
 @check(
     "LMR003",
     "retrieval_context is spelled retrieval_content",
-    rationale="Most published tasks spell it `retrieval_content`, and the published scripts read only that. The"
-    " schema says `retrieval_context`; a task with the other spelling works with some tools only.",
+    rationale="Most published tasks spell it `retrieval_content`, and the published scripts read only that. The schema"
+    " has `retrieval_context`; a task with the other spelling works only with some tools.",
     severity=WARNING,
 )
 def legacy_spelling(task: TaskContents) -> Iterator[Problem]:
@@ -159,8 +159,8 @@ def legacy_spelling(task: TaskContents) -> Iterator[Problem]:
 @check(
     "LMR004",
     "the category is not one of the nine",
-    rationale="Results are reported by category. A missing one, free text, or a longer form of a canonical name makes"
-    " a row of its own in every table. The nine: " + "; ".join(CATEGORIES) + ".",
+    rationale="Results are reported by category. A missing one, free text, or a variant of a canonical name becomes a"
+    " separate row in every table. The nine: " + "; ".join(CATEGORIES) + ".",
 )
 def category(task: TaskContents) -> Iterator[Problem]:
     for position, target, entry in task.numbered:
@@ -170,7 +170,7 @@ def category(task: TaskContents) -> Iterator[Problem]:
         text = value if isinstance(value, str) else ""
         pointer = f"/implementations/{position}" + ("/category" if "category" in entry else "")
         if meant := canonical_category(text):
-            message = f"{text!r:.100} is a form of {meant!r}"
+            message = f"{text!r:.100} is a variant of {meant!r}"
             yield Problem(message, f"write {meant!r}", INFO, 0, pointer, target, WARNING)
             continue
         message = "the category is missing or empty"
@@ -184,8 +184,8 @@ def category(task: TaskContents) -> Iterator[Problem]:
 
 @check(
     "LMR005",
-    "instance_id is not the number of the folder",
-    rationale="Results are stored by instance_id. With another task's number they end up in the wrong row.",
+    "instance_id is not the folder's number",
+    rationale="Results are stored by instance_id. With a wrong number they end up in another task's row.",
 )
 def instance_id(task: TaskContents) -> Iterator[Problem]:
     match = _NUMBER.match(task.name)
@@ -208,7 +208,7 @@ def _is_whole(value: object) -> TypeGuard[int]:
 )
 def folder_name(task: TaskContents) -> Iterator[Problem]:
     name = task.info.folder_name
-    # A folder without a number (a copy, a checkout) says nothing; some tasks name the repository's folder here.
+    # Skip folders without a number (a copy, a checkout); some tasks name the repository's folder here.
     number = _NUMBER.match(task.name)
     if number and name not in ("", task.name, task.name[number.end() :], task.info.repo_folder_name):
         message = f"folder_name is {name!r:.80}, the folder is {task.name!r}"
@@ -218,8 +218,8 @@ def folder_name(task: TaskContents) -> Iterator[Problem]:
 @target_check(
     "LMR007",
     "goal_function and class_name do not name exactly one function",
-    rationale="Candidates are spliced into this function. A class, an absent name or one that several functions of the"
-    " file share (`forward`!) leaves open what was to be implemented, and what is replaced.",
+    rationale="Candidates are spliced into this function. With a class, a missing name, or one that several functions"
+    " of the file share (`forward`!), it is unclear which code to implement and replace.",
 )
 def target_named(task: TaskContents, target: Implementation) -> Iterator[Problem]:
     names = target.function_names
@@ -229,7 +229,7 @@ def target_named(task: TaskContents, target: Implementation) -> Iterator[Problem
         message = "goal_function is missing or not a name"
     elif len(names) > 1:
         message = f"goal_function names {len(names)} functions: {', '.join(names)}"
-        hint = "write one implementation for each"
+        hint = "add one implementation for each"
     else:
         spelt = task.written(target, "class_name"), task.written(target, "goal_function")
         message, hint = _ambiguity(module, names[0], *spelt) if module else ("", "")
@@ -245,7 +245,7 @@ def _ambiguity(module: Module, name: str, class_name: str, goal_function: str) -
     meant = definitions[0]
     classes = list(dict.fromkeys(definition.qualname.rpartition(".")[0] for definition in definitions))
     if len(classes) > 1:
-        message = f"{name} is defined in {', '.join(classes)}: which one is meant?"
+        message = f"{name} is ambiguous: it is defined in {', '.join(classes)}"
         if class_name.strip():
             message = f"class_name {class_name.strip()!r:.80} is not a class of the file; {message}"
         return message, did_you_mean(class_name.strip(), classes) or "set class_name"
@@ -261,14 +261,14 @@ def _ambiguity(module: Module, name: str, class_name: str, goal_function: str) -
     )  # a nested function is written with its function, or without
     if (class_name, goal_function) in ((outer, inner), (meant.class_name, meant.function_name)):
         return "", ""
-    message = f"{meant.qualname} is meant, but goal_function is {goal_function!r:.80} and class_name {class_name!r:.80}"
+    message = f"the target is {meant.qualname}; goal_function is {goal_function!r:.80}, class_name {class_name!r:.80}"
     return message, f'write class_name "{meant.class_name}" and goal_function "{meant.function_name}"'
 
 
 @dataset_check(
     "LMR008",
     "two tasks have the same instance_id",
-    rationale="Two tasks with one id overwrite each other's results, and only the second is ever seen.",
+    rationale="Two tasks with one id overwrite each other's results.",
 )
 def unique_instance_id(task: TaskContents) -> Iterator[tuple[str, Problem]]:
     value = task.raw.get("instance_id") if task.raw else None
@@ -280,7 +280,7 @@ def unique_instance_id(task: TaskContents) -> Iterator[tuple[str, Problem]]:
 @check(
     "LMR009",
     "implementations are not numbered 1, 2, 3 …",
-    rationale="Tests, logs, recordings and results are named after the index; two implementations with one index"
+    rationale="Tests, logs, recordings and results have the index in their names; two implementations with one index"
     " overwrite each other.",
 )
 def index_numbers(task: TaskContents) -> Iterator[Problem]:
@@ -295,10 +295,7 @@ def index_numbers(task: TaskContents) -> Iterator[Problem]:
     free = set(range(1, len(used) + 1)) - used
     if free and len(used) == len(task.numbered):
         numbers = ", ".join(map(str, sorted(used)))
-        hint = (
-            f"the next function that `lmr-author mask` masks becomes {min(free)}; by hand, number them 1, 2, 3 … and"
-            " rename tests and logs alike"
-        )
+        hint = f"`lmr-author mask` numbers the next function {min(free)}; or renumber by hand, including tests and logs"
         message = f"implementations are numbered {numbers:.60}, not 1 to {len(used)}"
         yield Problem(message, hint, INFO, pointer="/implementations", severity=WARNING)
 
@@ -306,8 +303,8 @@ def index_numbers(task: TaskContents) -> Iterator[Problem]:
 @target_check(
     "LMR010",
     "a path leaves the task",
-    rationale="A path of the annotator's own machine exists nowhere else, and one with `..` makes tools read or write"
-    " outside of the task.",
+    rationale="A path of the annotator's machine exists nowhere else, and with `..` tools read or write outside of the"
+    " task.",
 )
 def paths_stay_inside(task: TaskContents, target: Implementation) -> Iterator[Problem]:
     roots = {"goal_file": "repository", "golden_file": "task", "unit_test_file": "repository"}
@@ -322,8 +319,8 @@ def paths_stay_inside(task: TaskContents, target: Implementation) -> Iterator[Pr
 @dataset_check(
     "LMR011",
     "a function is masked in two tasks or twice in one",
-    rationale="The same target twice counts one skill double, and where only one copy is masked the other task gives"
-    " the answer.",
+    rationale="The same target in two tasks counts one skill twice, and where only one copy is masked, the other task"
+    " contains the answer.",
     severity=WARNING,
 )
 def unique_target(task: TaskContents) -> Iterator[tuple[str, Problem]]:

@@ -18,19 +18,19 @@ from lmr_author.proof.contents import TaskContents, once, read_json
 from lmr_author.proof.leaks.tree import scan
 
 SAME = 0.5
-"""Share of words from which two extractions are of one page. On the starter papers it is 1.0 for a page and itself,
-however its text is sorted and its words are divided, and at most 0.34 for pages of two papers."""
+"""Share of common words above which two extractions are of one page. On the starter papers it is 1.0 for a page and
+itself, whatever the order and hyphenation, and at most 0.34 for pages of two papers."""
 FEWEST_WORDS = 20
-"""Words below which a page (a picture, a table) tells nothing."""
+"""Pages with fewer words (a picture, a table) are not compared."""
 OF_TITLE = 0.6
-"""Share of the title's words that the first pages of a paper have at least."""
+"""Minimum share of the title's words on the first pages."""
 _FIRST_PAGES = 2
 _MOST_NAMED = 5
 
 
 @once
 def paper_pages(task: TaskContents) -> Mapping[int, str]:
-    """Return the text of each page of paper.json; in a document of another form, that of each of its parts."""
+    """Return the text of each page of paper.json, or of each part if it has another form."""
     value = read_json(task.read_bytes(task.repository / "paper.json")) if task.repository else None
     parts = (
         value.items() if isinstance(value, dict) else enumerate(value if isinstance(value, list) else [], 1)
@@ -54,8 +54,8 @@ def texts_in(value: object) -> Iterator[str]:
 @check(
     "LMR105",
     "paper.json is not the text of paper.pdf",
-    rationale="Prompts and exports contain paper.json, reviewers open paper.pdf. With the text of another paper, a"
-    " model implements something else, and every other check passes.",
+    rationale="Prompts and exports contain paper.json, but reviewers open paper.pdf. With the text of another paper, a"
+    " model implements the wrong method, and no other check notices.",
 )
 def text_of_the_pdf(task: TaskContents) -> Iterator[Problem]:
     if task.repository is None or not paper_pages(task):
@@ -65,9 +65,9 @@ def text_of_the_pdf(task: TaskContents) -> Iterator[Problem]:
         return
     try:
         pages = paper.extract(pdf).pages
-    except LmrError:  # a scan, an encrypted file: there is nothing to compare
+    except LmrError:  # a scan or an encrypted file has no text to compare
         return
-    hint = "make the task again with `lmr-author new-task`, which writes both, or restore them from version control"
+    hint = "restore both from version control, or create the task again with `lmr-author new-task`"
     other = _other_pages(dict(enumerate(pages, 1)), paper_pages(task))
     if other:
         named = ", ".join(map(str, other[:_MOST_NAMED])) + (" …" if len(other) > _MOST_NAMED else "")
@@ -78,7 +78,7 @@ def text_of_the_pdf(task: TaskContents) -> Iterator[Problem]:
 
 
 def _is_as_made(task: TaskContents) -> bool:
-    """Return True when both files are those that new-task wrote: reading a PDF takes a third of a second."""
+    """Return whether both files are unchanged since new-task: reading a PDF takes a third of a second."""
     assert task.repository is not None
     made = provenance.load(task.task).paper
     text = task.read_bytes(task.repository / "paper.json") or b""
@@ -109,8 +109,7 @@ def _words(text: str) -> Counter[str]:
 @check(
     "LMR106",
     "the paper is not the one that info.json names",
-    rationale="A PDF that was saved under the wrong name gives the agent another paper, whose abstract reads as"
-    " plausible as the right one.",
+    rationale="If the wrong PDF was saved, the agent gets a different paper, whose abstract looks just as plausible.",
 )
 def paper_of_the_title(task: TaskContents) -> Iterator[Problem]:
     title, pages = task.info.paper_name, list(paper_pages(task).values())
@@ -124,15 +123,15 @@ def paper_of_the_title(task: TaskContents) -> Iterator[Problem]:
 
 
 def _letters(text: str) -> str:
-    """Return a text's letters alone: words may be divided at a line's end, letters set apart, accents added."""
+    """Return only the letters of a text: extraction splits words, spaces letters and separates accents."""
     return re.sub(r"[\W\d_]+", "", unicodedata.normalize("NFKD", text)).lower()
 
 
 @check(
     "LMR107",
     "year or authors contradict the paper",
-    rationale="The year decides whether models can have seen the paper, and the authors must be credited. They are"
-    " compared with BibTeX in the repository and the first page; a preprint may be two years older.",
+    rationale="The year shows whether models can have seen the paper, and the authors must be credited. Both are"
+    " compared with the repository's BibTeX and the paper's first page; a preprint may be two years older.",
     severity=WARNING,
 )
 def year_and_authors(task: TaskContents) -> Iterator[Problem]:
@@ -145,7 +144,7 @@ def year_and_authors(task: TaskContents) -> Iterator[Problem]:
     year = task.info.year
     if years and year and not min(years.values()) - 1 <= year <= max(years.values()) + 2:
         stated = ", ".join(f"{other} in {place}" for place, other in years.items())
-        hint = f"correct it if that is right: `lmr-author set year={min(years.values())}`"
+        hint = f"if the year is wrong: `lmr-author set year={min(years.values())}`"
         yield Problem(f"the year is {year}, but {stated}", hint, INFO, pointer="/year")
     known = _letters(" ".join([*pages, *(name for one in own for name in one.authors)]))
     authors = [name for name in provenance.load(task.task).paper.authors if _family_name(name)]
@@ -163,13 +162,14 @@ def _family_name(name: str) -> str:
 
 
 _CODE = frozenset((".py", ".ipynb", ".sh", ".cpp", ".cu", ".java"))
-_SUBMODULE = "probably a submodule link: clone the repository at its commit and copy its files here"
+_SUBMODULE = "it is probably a submodule link: clone the repository at its commit and copy its files here"
 
 
 @check(
     "LMR101",
     "the paper is missing",
-    rationale="The paper is what the agent implements from; LMR-Bench's prompt runner reads <repository>/paper.json.",
+    rationale="The agent implements the method from the paper; LMR-Bench's prompt runner reads"
+    " <repository>/paper.json.",
 )
 def paper_present(task: TaskContents) -> Iterator[Problem]:
     if task.repository is None:
@@ -183,13 +183,13 @@ def _hint_for_missing(task: TaskContents, name: str) -> str:
     elsewhere = [entry.relative for entry in task.named(name) if entry.kind == "file"]
     if elsewhere:
         return f"move {elsewhere[0]} there"
-    return "download the paper and save it there" if name == "paper.pdf" else "make it from paper.pdf"
+    return "download the paper and save it there" if name == "paper.pdf" else "create it from paper.pdf"
 
 
 @check(
     "LMR102",
     "the paper cannot be read",
-    rationale="A download page saved as paper.pdf, or an empty paper.json, leaves the agent without the paper.",
+    rationale="With a download page saved as paper.pdf, or an empty paper.json, the agent has no paper.",
 )
 def paper_readable(task: TaskContents) -> Iterator[Problem]:
     if task.repository is None:
@@ -206,7 +206,7 @@ def paper_readable(task: TaskContents) -> Iterator[Problem]:
     try:
         value = json_data(data)
     except NotParsed:
-        yield Problem("paper.json is not valid JSON", "make it from paper.pdf again", pages)
+        yield Problem("paper.json is not valid JSON", "create it from paper.pdf again", pages)
         return
     if not isinstance(value, dict | list) or not any(map(str.strip, texts_in(value))):
         yield Problem("paper.json contains no pages", 'write {"1": text of page 1, ...}', pages)
@@ -215,8 +215,7 @@ def paper_readable(task: TaskContents) -> Iterator[Problem]:
 @check(
     "LMR103",
     "the repository is missing or contains no code",
-    rationale="A submodule link without .gitmodules leaves an empty folder: nothing ships. It happened to 3 of 29"
-    " published tasks.",
+    rationale="A submodule link without .gitmodules leaves an empty folder. 3 of 29 published tasks have no code.",
 )
 def repository_present(task: TaskContents) -> Iterator[Problem]:
     if task.raw is None:
@@ -238,17 +237,17 @@ def repository_present(task: TaskContents) -> Iterator[Problem]:
 
 def _meant_folder(task: TaskContents, name: str) -> str:
     folders = [entry.relative for entry in task.entries if entry.kind == "folder" and not entry.folder]
-    return did_you_mean(name, folders, 0.4) or "put the repository there"
+    return did_you_mean(name, folders, 0.4) or "copy the repository there"
 
 
 @check(
     "LMR104",
     "Git LFS pointer instead of data",
-    rationale="A pointer is a text file of 130 bytes: torch.load fails on it. 17 of 29 published tasks ship some.",
+    rationale="A pointer is a 130-byte text file, and torch.load fails on it. 17 of 29 published tasks ship some.",
 )
 def no_pointers(task: TaskContents) -> Iterator[Problem]:
     for entry in scan(task).pointers:
         hint, kind = "fetch the data (`git lfs pull` in a clone) and copy it here", "of a test"
         if "unit_test" not in entry.folder.split("/"):
-            hint, kind = f"{hint}, or delete the file if nothing reads it", "perhaps unused"
+            hint, kind = f"{hint}, or delete the file if it is unused", "perhaps unused"
         yield Problem(no_pointers.title, hint, task.path(entry), kind=kind)

@@ -57,7 +57,7 @@ def by_code() -> dict[str, Check]:
 
 
 def matching(code: str) -> tuple[Check, ...]:
-    """Return the checks of a code, of its beginning or of a group's name. Raises UsageError if there are none."""
+    """Return the checks of a code, a code's prefix or a group's name. Raises UsageError if there are none."""
     wanted = code.strip().upper()
     checks = tuple(
         check

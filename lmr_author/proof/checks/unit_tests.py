@@ -1,7 +1,7 @@
 """LMR5xx: unit tests and recordings.
 
-These checks state plain facts about the text of a test. What the test *does* is not simulated: `evaluate` runs it with
-the golden, the masked code and wrong versions, and LMR502 reports the result.
+These checks read the text of a test and do not simulate it: `evaluate` runs it with the golden, the masked code and
+wrong versions, and LMR502 reports the result.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _WRITES = re.compile(
     r"|(?:[^(]*\.)?open\((?:.*, )?(?:mode=)?'[wax]b?\+?'",
     re.DOTALL,
 )
-"""A call that writes a file, or asks whether it exists."""
+"""A call that writes a file, or tests whether it exists."""
 
 
 class Text(NamedTuple):
@@ -78,7 +78,7 @@ class UnitTest:
 
     @cached_property
     def failures(self) -> list[ast.AST]:
-        """Everything that can make the test fail, including calls of its own functions that contain such."""
+        """Nodes that can make the test fail, including calls of its own functions that contain some."""
         direct = {node for node in self.nodes if _can_fail(node)}
         functions = [node for node in self.nodes if isinstance(node, FunctionNode)]
         failing = {function.name for function in functions if not direct.isdisjoint(ast.walk(function))}
@@ -87,7 +87,7 @@ class UnitTest:
 
     @cached_property
     def data_files(self) -> dict[str, int]:
-        """Data files that the test names and does not write, each with its first line."""
+        """Data files that the test names but does not write → first line."""
         writing: list[ast.AST] = []
         for node in self.nodes:
             if isinstance(node, ast.Call) and _WRITES.match(ast.unparse(node)):
@@ -131,7 +131,7 @@ def _can_fail(node: ast.AST) -> bool:
         case ast.Assert(test=ast.Tuple(elts=values)):  # `assert (x, "message")` always holds
             return not values
         case ast.Raise(exc=ast.Call(func=ast.Name(id="SystemExit"))):
-            return False  # `raise SystemExit(0)` is no failure; the call is judged by itself
+            return False  # `raise SystemExit(0)` is not a failure; the call is judged separately
         case ast.Assert() | ast.Raise():
             return True
         case ast.Call(func=function, args=arguments):
@@ -148,7 +148,7 @@ TestRule = Callable[[TaskContents, Implementation, UnitTest], Iterable[Problem]]
 def test_check(
     code: str, title: str, *, rationale: str, severity: Severity = ERROR, recorded: bool = True
 ) -> Callable[[TestRule], Check]:
-    """Make a check of a rule that reads a unit test; a problem without a path is about the test.
+    """Create a check from a rule about a unit test; a problem without a path concerns the test file.
 
     Args:
         recorded: also read tests that `lmr-author record` made.
@@ -171,20 +171,20 @@ def test_check(
 @target_check(
     "LMR501",
     "the unit test is missing or cannot be parsed",
-    rationale="Without its test an implementation cannot be scored. `unit_test.py` for `unit_test_1.py` is the usual"
-    " slip.",
+    rationale="Without its test an implementation cannot be scored. A common slip is `unit_test.py` instead of"
+    " `unit_test_1.py`.",
 )
 def test_exists(task: TaskContents, target: Implementation) -> Iterator[Problem]:
     path = unit_test_path(task, target)
     tests = [name for name in task.repository_files if name.endswith(".py") and "unit_test" in name]
     near = did_you_mean(target.unit_test_file or unit_test_name(target.index), tests)
-    hint = near or "`lmr-author record` makes one"
+    hint = near or "create one with `lmr-author record`"
     yield from wrong_path(task, target, "unit_test_file", task.repository, hint)
     if path is None or path.suffix != ".py" or task.module(path) is not None:
         return
     line, cause, too_deep = syntax_error(task, path)
     if too_deep:
-        hint = "keep values in a file beside the test, and long conditions in functions"
+        hint = "move values to a file beside the test, and long conditions to functions"
         yield Problem(f"not checked: {cause}", hint, path, line, severity=WARNING)
     else:
         yield Problem(f"cannot be parsed as Python 3: {cause}", "correct the syntax", path, line)
@@ -193,9 +193,9 @@ def test_exists(task: TaskContents, target: Implementation) -> Iterator[Problem]
 @test_check(
     "LMR502",
     "the unit test cannot fail",
-    rationale='24 of 35 published tests only log "Passed" or "Failed" and exit with 0 whatever happens. Harnesses,'
-    " shells and CI read exit codes, and any code can write a line into a log. A test needs an assertion, or an exit"
-    " with a code. A test that `lmr-author evaluate` saw pass without the solution cannot fail either.",
+    rationale='24 of 35 published tests only log "Passed" or "Failed" and always exit with 0. Harnesses, shells'
+    " and CI read exit codes, and any code can write a line to a log. A test needs an assertion or a nonzero exit"
+    " code. This check also reports tests that passed without the solution in `lmr-author evaluate`.",
 )
 def cannot_fail(task: TaskContents, target: Implementation, test: UnitTest) -> Iterator[Problem]:
     if not test.failures:
@@ -204,10 +204,12 @@ def cannot_fail(task: TaskContents, target: Implementation, test: UnitTest) -> I
         hint = (
             "assert what the target returns, and run the test: `if __name__ == '__main__': unittest.main()`"
         )
-        yield Problem(f"{verdict}: the test exits with 0 whatever happens", hint)
+        yield Problem(f"{verdict}: the test always exits with 0", hint)
     elif how := _passed_without_solution(task, target):
-        message = f"{how}, as `lmr-author evaluate` has shown"
-        yield Problem(message, "compare what the target returns with stored values, and exit with 1")
+        message = f"{how} (seen by `lmr-author evaluate`)"
+        yield Problem(
+            message, "compare the target's return value with stored values, and exit with 1 on a difference"
+        )
 
 
 def _passed_without_solution(task: TaskContents, target: Implementation) -> str:
@@ -220,7 +222,7 @@ def _passed_without_solution(task: TaskContents, target: Implementation) -> str:
 
 @test_check(
     "LMR503",
-    "a handler swallows failures",
+    "an exception handler swallows failures",
     rationale="An `except Exception` around an assertion turns every failure into a log line and exit code 0.",
 )
 def swallows(task: TaskContents, target: Implementation, test: UnitTest) -> Iterator[Problem]:
@@ -231,8 +233,8 @@ def swallows(task: TaskContents, target: Implementation, test: UnitTest) -> Iter
         for handler in node.handlers:
             is_broad = handler.type is None or _BROAD.search(ast.unparse(handler.type))
             if is_broad and not any(_can_fail(inner) or _keeps(inner) for inner in _walk(handler.body)):
-                message = "this handler swallows failed assertions: the test continues, and exits with 0"
-                yield Problem(message, "raise again in the handler, or remove it", line=handler.lineno)
+                message = "this handler swallows failed assertions: the test continues and exits with 0"
+                yield Problem(message, "re-raise in the handler, or remove it", line=handler.lineno)
 
 
 def _walk(statements: Iterable[ast.stmt]) -> Iterator[ast.AST]:
@@ -252,8 +254,8 @@ def _keeps(node: ast.AST) -> bool:
 @test_check(
     "LMR505",
     "the test uses the golden",
-    rationale="A test of the golden passes whatever the agent writes, and the golden is not available when a candidate"
-    " is judged.",
+    rationale="A test of the golden passes whatever the agent writes, and the golden is not available while a"
+    " candidate is judged.",
 )
 def uses_golden(task: TaskContents, target: Implementation, test: UnitTest) -> Iterator[Problem]:
     stem = Path(target.golden_file).stem
@@ -270,8 +272,8 @@ def uses_golden(task: TaskContents, target: Implementation, test: UnitTest) -> I
 @test_check(
     "LMR506",
     "the test imports nothing from the repository",
-    rationale="A test of a copy of the target, or of another library, says nothing about what the agent writes, and"
-    " passes with the masked code.",
+    rationale="A test of a copy of the target, or of another library, passes with the masked code and says nothing"
+    " about the agent's code.",
     recorded=False,
 )
 def imports_repository(task: TaskContents, target: Implementation, test: UnitTest) -> Iterator[Problem]:
@@ -289,8 +291,8 @@ def imports_repository(task: TaskContents, target: Implementation, test: UnitTes
 @test_check(
     "LMR507",
     'the test writes no "Passed"',
-    rationale='LMR-Bench\'s scripts count "Passed" in unit_test/logs/ and read nothing else: a right solution scores'
-    " 0. Where the exit code tells, this is a note.",
+    rationale='LMR-Bench\'s scripts only count "Passed" in unit_test/logs/: without it, a correct solution scores 0.'
+    " A note if the exit code reports failures.",
     severity=WARNING,
     recorded=False,
 )
@@ -298,7 +300,7 @@ def writes_verdict(task: TaskContents, target: Implementation, test: UnitTest) -
     if any("Passed" in text.value for text in test.texts):
         return
     near = [text for text in test.texts if re.search(r"(?i)\bpass(?:ed|es)?\b", text.value)]
-    hint = 'log "Passed" or "Failed" to unit_test/logs/, beside the exit code'
+    hint = 'log "Passed" or "Failed" to unit_test/logs/, in addition to the exit code'
     if near:
         yield Problem(f'logs {near[0].value!r:.40}, not "Passed"', hint, line=near[0].line)
     else:
@@ -312,8 +314,7 @@ _ELSEWHERE = re.compile(r"(?:[A-Za-z]:[\\/]|~/|/(?:home|Users|root|mnt|media|dat
 @test_check(
     "LMR508",
     "a file that the test reads is missing",
-    rationale="A fixture that stayed on the annotator's machine, or whose path exists only there, makes the test fail"
-    " for everybody else.",
+    rationale="If a fixture, or its path, exists only on the annotator's machine, the test fails for everybody else.",
 )
 def fixtures_exist(task: TaskContents, target: Implementation, test: UnitTest) -> Iterator[Problem]:
     present = {entry.name for entry in task.entries if entry.kind == "file"}
@@ -321,10 +322,10 @@ def fixtures_exist(task: TaskContents, target: Implementation, test: UnitTest) -
         name = text.replace("\\", "/").rpartition("/")[2]
         hint = "store it in unit_test/, and name it relative to the test's own folder"
         if _ELSEWHERE.fullmatch(text):
-            yield Problem(f"names {text!r:.120}, a path of another machine", hint, line=line)
+            yield Problem(f"reads {text!r:.120}, a path of another machine", hint, line=line)
         elif name not in {*present, ""} and not text.startswith((".", "/tmp")):
             hint = did_you_mean(text, list(task.repository_files), 0.75) or hint
-            yield Problem(f"names {text!r:.120}, which is missing", hint, line=line)
+            yield Problem(f"reads {text!r:.120}, which is missing", hint, line=line)
 
 
 _NETWORK = re.compile(
@@ -338,8 +339,8 @@ _NETWORK = re.compile(
 @test_check(
     "LMR509",
     "the test needs a GPU, the network or a model",
-    rationale="Verification runs on machines without a GPU and without a network. Small recorded inputs test the same"
-    " function; `record --cuda-as-cpu` records a target that hard-codes `cuda`.",
+    rationale="Verification runs without a GPU and without a network. Small recorded inputs test the same function;"
+    " `record --cuda-as-cpu` records a target that hard-codes `cuda`.",
     severity=WARNING,
     recorded=False,
 )
@@ -362,7 +363,7 @@ def runs_anywhere(task: TaskContents, target: Implementation, test: UnitTest) ->
 @target_check(
     "LMR510",
     "goal_file is the unit test",
-    rationale="With the test as goal file the agent is told to edit the file that judges it.",
+    rationale="With the test as goal file, the agent is told to edit the file that judges it.",
 )
 def goal_is_not_test(task: TaskContents, target: Implementation) -> Iterator[Problem]:
     if names_unit_test(task, target):
@@ -378,16 +379,16 @@ _EXPECTED = re.compile(r"expect|golden|reference|fixture|ground_?truth|test_?(?:
 
 @test_check(
     "LMR511",
-    "the unit test or its expected values lie outside of unit_test/",
-    rationale="Everything in unit_test/ is withheld from the agent, and nothing else is: the agent receives a test or"
-    " expected values that lie elsewhere. LMR-Bench's scripts run unit_test/unit_test_*.py only.",
+    "the unit test or its expected values are outside of unit_test/",
+    rationale="Only unit_test/ is withheld from the agent: tests and expected values elsewhere are visible to it."
+    " LMR-Bench's scripts run only unit_test/unit_test_*.py.",
 )
 def test_in_its_folder(task: TaskContents, target: Implementation, test: UnitTest) -> Iterator[Problem]:
     inside = task.in_repository_path(test.path)
     if task.repository is None or not inside:
         return
     if not inside.startswith("unit_test/"):
-        yield Problem("the unit test lies outside of unit_test/", "move it there")
+        yield Problem("the unit test is outside of unit_test/", "move it there")
     for text, line in test.data_files.items():
         path = re.sub(r"^(?:\.\./|\./)+", "", text)
         is_outside = path in task.repository_files and not path.startswith("unit_test/")
@@ -423,8 +424,8 @@ def own_log_file(task: TaskContents) -> Iterator[Problem]:
 @check(
     "LMR512",
     "a recording was changed",
-    rationale="Expected values that were edited by hand, or half of a recording, make a test that no golden run ever"
-    " confirmed.",
+    rationale="With hand-edited expected values or an incomplete recording, no run of the golden has confirmed the"
+    " test.",
 )
 def recordings_untouched(task: TaskContents) -> Iterator[Problem]:
     for entry in task.repository_entries:

@@ -1,4 +1,4 @@
-"""Accept mutants as equivalent to the golden; the stored gate follows."""
+"""Accept mutants as equivalent to the golden, and update the stored gate."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from lmr_author.runtime.replay.staging import golden_overlay
 
 @changes_task
 def accept_mutants(task: Task, reasons: Mapping[str, str]) -> Evaluation | None:
-    """Record that mutants are equivalent to the golden, all of them or none; return the evaluation that counts now.
+    """Record mutants as equivalent to the golden, all or none; return the updated evaluation.
 
     Args:
-        reasons: id → why its change makes no difference on any input.
+        reasons: id → why its change has no effect on any input.
 
-    Raises UsageError: no such mutant, a reason that is no sentence or another mutant's; LmrError: the file of accepted
-    mutants is damaged.
+    Raises UsageError: no such mutant, a reason that is not a sentence or is another mutant's; LmrError: the file of
+    accepted mutants is damaged.
     """
     today, by = datetime.now(UTC).date().isoformat(), user_name()
     every = every_mutant(task)
@@ -46,7 +46,7 @@ def accept_mutants(task: Task, reasons: Mapping[str, str]) -> Evaluation | None:
 
 
 def find_mutants(task: Task, word: str, every: Sequence[tuple[str, Mutant]] = ()) -> list[tuple[str, Mutant]]:
-    """Return the mutants that a word names, with their targets: an id, or lines (``40``, ``40-52``) with survivors.
+    """Return the mutants named by an id or by lines with survivors (``40``, ``40-52``), with their targets.
 
     Raises UsageError where it names none.
     """
@@ -59,8 +59,8 @@ def find_mutants(task: Task, word: str, every: Sequence[tuple[str, Mutant]] = ()
         named = [pair for pair in every if pair[1].id in alive and first <= pair[1].line <= last]
     if not named:
         close = difflib.get_close_matches(word, [mutant.id for _, mutant in every], 2, 0.7)
-        hint = did_you_mean(close, "the ids and lines are in the report of `lmr-author evaluate`")
-        raise UsageError(f"no mutant {word!r} of {task.name}", hint)
+        hint = did_you_mean(close, "`lmr-author evaluate` reports the ids and lines")
+        raise UsageError(f"{task.name} has no mutant {word!r}", hint)
     return named
 
 
@@ -71,14 +71,14 @@ def open_survivors(stored: Evaluation | None) -> list[Survivor]:
 
 @changes_task
 def accept_again(task: Task, accepted: Sequence[EquivalentMutant]) -> None:
-    """Store acceptances of a recipe, with the change of each, which is not in the recipe. Raises as the other does."""
+    """Store a recipe's acceptances with the change of each mutant. Raises as :func:`accept_mutants`."""
     diffs = {(target, mutant.id): mutant.diff for target, mutant in every_mutant(task)}
     entries = [replace(entry, diff=diffs.get((entry.target, entry.id), "")) for entry in accepted]
     equivalents.add(task, entries)
 
 
 def every_mutant(task: Task) -> list[tuple[str, Mutant]]:
-    """Return all mutants that any recording may lead to, with their targets: every parameter is differentiated."""
+    """Return all mutants that any recording may produce, with their targets: every parameter is differentiated."""
     info, resolved = masked_functions(task)
     overlay = golden_overlay(task, info)
     every: list[tuple[str, Mutant]] = []

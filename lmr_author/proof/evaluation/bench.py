@@ -76,7 +76,7 @@ class Bench:
 
     @cached_property
     def masked_overlay(self) -> dict[str, bytes]:
-        """All goal files, with this implementation masked and the others golden, but for copies of it."""
+        """All goal files, this implementation and copies of it masked, the others golden."""
         twins = find_twins(self.task, self.info, self.implementation, self.qualnames)
         return staging.only_masked(self.task, self.info, self.implementation, self.qualnames, twins)
 
@@ -92,7 +92,7 @@ class Bench:
 
     @cached_property
     def pairs(self) -> tuple[tuple[code.Definition, code.Definition], ...]:
-        """The masked functions, each in the golden and in the masked goal file; without those that either lacks."""
+        """The masked functions that both files contain: (in the golden, in the masked goal file)."""
         pairs = [
             code.matching(self.golden_module, self.masked_module, name, self.nth) for name in self.qualnames
         ]
@@ -100,7 +100,7 @@ class Bench:
 
     @property
     def definitions(self) -> tuple[code.Definition, code.Definition] | None:
-        """The target in the golden and in the masked goal file, the first of several; None if it cannot be told."""
+        """The (first) target in the golden and in the masked goal file; None if either lacks it."""
         return self.pairs[0] if self.pairs else None
 
     def tree(self, name: str, overlay: dict[str, bytes]) -> Path:
@@ -123,7 +123,7 @@ class Bench:
         return path
 
     def remove_tree(self, name: str) -> None:
-        """Remove a copy, even if code made folders in it that are too deep for Python's own removal."""
+        """Remove a copy, even with folders nested too deeply for :func:`shutil.rmtree`."""
         path = self._folder / re.sub(r"\W", "_", name)
         if path.exists():
             processes.run(["chmod", "-R", "u+rwX", "--", str(path)], cwd=self._folder, seconds=60)
@@ -141,15 +141,15 @@ def find_twins(
 ) -> list[staging.Place]:
     """Return the functions of other targets that contain the solution of this one.
 
-    A candidate is judged with the other targets solved, as its own may call them. It could then call its copy too:
-    a copy stays masked.
+    A candidate is judged with the other targets solved, as its own may call them. Copies of its own stay masked, or it
+    could call one.
 
     Args:
         qualnames: the masked functions, if they are not the one that the implementation names.
     """
     others = [other for other in info.implementations if other.index != implementation.index]
     solutions: list[leaks.Solution] = []
-    bodies: list[list[Any]] = []  # the search leaves out what is too small to be recognized
+    bodies: list[list[Any]] = []  # the search skips bodies too small to be recognized
     for own in _goldens(task, implementation, qualnames or (implementation.qualname,)) if others else ():
         solution = leaks.solution_of(implementation, own.place.qualname, own.module, own.node, None, None)
         if solution is not None:

@@ -78,8 +78,8 @@ class EvaluationRun:
     """One finished run of the gates.
 
     Attributes:
-        counts: the sandbox whose evaluation of this state still counts, in words; "" if this one does.
-        lost: start and sandbox of the sound evaluation of this state that this failing one replaced; or "".
+        counts: the sandbox whose evaluation of this state still counts, for display; "" if this one does.
+        lost: start and sandbox of the passing evaluation of this state that this failing one replaced; or "".
         powerless: implementation → how its hand-written test passes without the solution.
     """
 
@@ -103,7 +103,7 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
     """Run every gate of a task and write ``authoring/evaluation.json``.
 
     Raises:
-        SandboxError: the sandbox is not to be had (no engine, no interpreter).
+        SandboxError: no sandbox (no container engine, no interpreter).
         LmrError: nothing is masked, or ``info.json`` cannot be read.
     """
     info, implementations = masked_functions(task)
@@ -193,7 +193,7 @@ def _powerless(task: Task, info: TaskInfo, record: Evaluation) -> dict[int, str]
 def evaluate_on_cluster(
     tasks: Sequence[Task], options: EvaluateOptions, address: str
 ) -> Iterator[tuple[Task, EvaluationRun | LmrError]]:
-    """Evaluate tasks on a Dask cluster that shares their folders; yield each with its run, or with what went wrong."""
+    """Evaluate tasks on a Dask cluster that shares their folders; yield each with its run or its error."""
     there = [Task(task.root.absolute()) for task in tasks]
     named = dict(zip(there, tasks, strict=True))
     work = partial(_evaluate_there, replace(options, where=options.where.absolute))
@@ -209,7 +209,7 @@ def _evaluate_there(options: EvaluateOptions, task: Task) -> EvaluationRun:
 def _about_environment(task: Task, where: Where) -> str:
     python = python_of(task, where)
     if python.path is None and where.kind == LOCAL:
-        return "lmr-author's own Python, as no environment is made (`lmr-author env local` makes one)"
+        return "lmr-author's own Python; `lmr-author env local` creates an environment for the task"
     return python.remark
 
 
@@ -230,11 +230,11 @@ def _build(
     about: str,
     lock: str,
 ) -> tuple[GateResult, UsedSandbox]:
-    """Run the gate ``build``: the environment comes up and lists its packages, which are added to ``used``.
+    """Run the gate ``build``: the environment starts and lists its packages, which are added to ``used``.
 
     Args:
         about: origin of the environment, or "".
-        lock: requirements.lock, which the packages are compared with.
+        lock: requirements.lock, to compare the packages with.
     """
     clock = time.monotonic()
     try:
@@ -242,7 +242,7 @@ def _build(
     except SandboxBuildError as error:
         seconds = time.monotonic() - clock
         return GateResult("build", GateStatus.FAILED, error.message, build_hint(error), seconds=seconds), used
-    # Without the interpreter's path, which says nothing on another machine.
+    # The interpreter's path is meaningless on another machine.
     used = UsedSandbox.from_json({**used.to_json(), **facts})
     try:
         used = replace(used, **vars(ask_inventory(sandbox)))
@@ -254,8 +254,8 @@ def _build(
     if about:
         versions += f"; {about}"
     if used.off_lock:
-        versions += f"; these are not the lock's packages: {listed(used.off_lock, 5)}"
+        versions += f"; not as in requirements.lock: {listed(used.off_lock, 5)}"
     if not sandbox.isolating:
-        versions += "; nothing is isolated here: the task's code runs as you, with your files"
+        versions += "; not isolated: the task's code runs as you and can access your files"
     seconds = time.monotonic() - clock
     return GateResult("build", GateStatus.PASSED, versions, seconds=seconds), used

@@ -1,10 +1,10 @@
-"""Try survivors on generated calls: either one tells a survivor from the golden, or none of hundreds does.
+"""Try survivors on hundreds of generated calls, which may distinguish them from the golden.
 
-Nothing here has to be a fair case: any call from which the golden returns the same twice may show that a survivor is
-another function. Only a survivor that gives the golden's outcome to the bit on all of them, and whose line they reach,
-is indistinguishable.
+A generated call need not be a fair case: any call on which the golden is deterministic may show that a survivor is a
+different function. A survivor is indistinguishable only if its outcomes are bit-identical to the golden's on all calls
+and they reach its line.
 
-Answers that pass are tried on calls that might be cases, as nobody vouches for others: a note says where one differs.
+Passing answers are tried only on calls that could be cases, as others may be unfair: a note shows a difference.
 """
 
 from __future__ import annotations
@@ -35,24 +35,25 @@ from lmr_author.runtime.sandbox.base import Limits
 MOST = 500
 """Generated calls, at most."""
 HASH_SEEDS = (1, 2, 3)
-"""Each makes another order of sets of texts; of a few elements, two orders are the same too often."""
+"""Each gives sets of strings another order; for small sets, two orders coincide too often."""
 LONGER = 5
-"""So many times longer the fewest calls that say something may take: a busy machine must not change a verdict."""
+"""Factor for the time of the minimum number of calls: a busy machine must not change a verdict."""
 MOST_OF_ANSWER, FEWEST_OF_ANSWER = 100, 20
-"""Generated calls on which an answer is tried; with fewer than the second there are none."""
+"""Generated calls on which an answer is tried; below the second number, it is not tried at all."""
 BYTES_OF_ANSWER, RUNS_OF_ANSWER = 8 * 2**20, 6
-"""Their inputs together; and so many times they may run in :data:`~lmr_author.proof.exploring.generate.SECONDS`."""
+"""Limit of their total inputs; and how often they must fit into
+:data:`~lmr_author.proof.exploring.generate.SECONDS`."""
 LOOSEST = ("ignore", "set", "allclose", "exact")
 """Kinds of checkers, the loosest first."""
 
 
 @dataclass(frozen=True)
 class ExploredMutant:
-    """What generated calls show of a survivor.
+    """A survivor's result on generated calls.
 
     Attributes:
-        calls: those on which it gives the golden's outcome to the bit; 0 where one differs, or too few were made.
-        told_by: the first call that tells it apart, in words.
+        calls: number of calls with bit-identical outcomes; 0 if one differs, or there are too few.
+        told_by: description of the first call that distinguishes it from the golden.
     """
 
     calls: int = 0
@@ -65,7 +66,7 @@ NOT_EXPLORED = ExploredMutant()
 def explore(
     judge: RecordingJudge, mutants: Sequence[Mutant], seconds: float, cost: float
 ) -> Mapping[str, ExploredMutant]:
-    """Return id of each mutant → what generated calls show of it. The gate's own sandbox runs them.
+    """Return mutant id → its result on generated calls, which run in the gate's sandbox.
 
     Raises SandboxError: the sandbox failed.
     """
@@ -85,7 +86,7 @@ def explore(
         if not sure:
             return {}
         beside = runs.beside_golden(mutants, tuple(sure))
-    # Where the golden is late beside them, or the run was cut short, a call shows nothing.
+    # If the golden times out beside them, or the run was cut short, a call proves nothing.
     fair = {case: outcome for case, outcome in sure.items() if _same(outcome, beside.of(CONTROL, case))}
     if len(fair) < FEWEST_EXPLORED:
         return {}
@@ -102,10 +103,10 @@ def explore(
 
 
 def calls_for_answers(judge: RecordingJudge, cost: float, work: Path) -> RecordingJudge | None:
-    """Return a judge of generated calls that might be cases; None where a call is slow or large, or too few are sure.
+    """Return a judge of generated calls that could be cases; None if a call is slow or large, or too few are usable.
 
     Args:
-        work: an empty folder of ours, which is laid out like ``unit_test/``.
+        work: an empty folder, to be filled like ``unit_test/``.
 
     Raises SandboxError: the sandbox failed.
     """
@@ -133,7 +134,7 @@ def calls_for_answers(judge: RecordingJudge, cost: float, work: Path) -> Recordi
 
 
 def _loosest(cases: Sequence[Case]) -> dict[str, Mapping[str, Any]]:
-    """Return for each part how loosely some case compares it: a generated call has no tolerances of its own."""
+    """Return each part's loosest checker in any case: a generated call has no tolerances of its own."""
     loosest = dict[str, Mapping[str, Any]]()
     for path in dict.fromkeys(path for case in cases for path in case.checkers):
         own = [case.checkers.get(path) or case.checkers.get(DEFAULT) for case in cases]
@@ -173,9 +174,9 @@ class _Runs:
         self._plan = replace(judge.plan(judge.line, seconds), recording=folder, cases=cases)
 
     def sure(self, fewest: float) -> dict[str, ReplayOutcome]:
-        """Return the outcomes of the calls from which the golden returns the same, whatever the order of its sets.
+        """Return the outcomes of the calls on which the golden is deterministic, whatever the order of its sets.
 
-        None where these are too few.
+        Empty if there are too few.
         """
         outcomes = dict[str, ReplayOutcome]()
         for seed in HASH_SEEDS:
@@ -217,9 +218,9 @@ def _same(first: ReplayOutcome, second: ReplayOutcome) -> bool:
 
 
 def _unreached(judge: RecordingJudge, outcomes: Iterable[ReplayOutcome]) -> set[int]:
-    """Return lines of the golden about which generated calls show nothing.
+    """Return lines of the golden that generated calls do not test.
 
-    Those that none reaches, and those of conditions that hold in every call, or in none.
+    Lines that no call reaches, and conditions that are always or never true.
     """
     bench = judge.bench
     assert bench.definitions

@@ -1,4 +1,4 @@
-"""The gates, in the order in which they run. The docstring of each says when it holds, in one line."""
+"""The gates, in the order in which they run. The one-line docstring of each states when it passes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from lmr_author.proof.evaluation.verdict import Unproven, Verdict
 from lmr_author.runtime.replay import replaying
 
 NO_GUARANTEE = (
-    "it runs beside the code that it judges, which can read what it expects and can forge what it says: "
-    "sound against mistakes, not against code that cheats"
+    "it shares a process with the code it judges, which can read the expected values and forge the verdict: "
+    "it catches mistakes, not cheating"
 )
 """The limits of a test script."""
 
@@ -58,7 +58,7 @@ class Subject:
 
 
 Gate = Callable[[Subject], GateResult]
-"""Shows a property by running. Raises Unproven when it cannot be shown here. Its docstring says when it holds."""
+"""Proves a property by running code; raises Unproven if that is impossible here."""
 
 
 def passed(message: str, detail: GateDetail = NOTHING) -> GateResult:
@@ -78,8 +78,8 @@ def untampered(on: Subject) -> GateResult:
     bench = on.bench
     if bench.recording is None:
         if not bench.task.unit_test(bench.info, bench.implementation).is_file():
-            return failed("there is neither a recording nor a test", "make one: `lmr-author record`")
-        return passed(f"a hand-written test, nothing recorded to compare with; {NO_GUARANTEE}")
+            return failed("neither a recording nor a test", "run `lmr-author record`")
+        return passed(f"hand-written test without a recording; {NO_GUARANTEE}")
     if not bench.recording.cases:
         return failed("the recording has no cases", "record again: `lmr-author record --force`")
     problems = recorded.tampered(bench.recording_folder, bench.recording)
@@ -87,11 +87,11 @@ def untampered(on: Subject) -> GateResult:
         hint = "record again: `lmr-author record --force`"
         return failed("; ".join(problems[:3]), hint, GateDetail(files=tuple(problems)))
     count = sum(len(case.files) for case in bench.recording.cases)
-    return passed(f"{count} files of {len(bench.recording.cases)} cases are as recorded")
+    return passed(f"{count} files of {len(bench.recording.cases)} cases unchanged since recording")
 
 
 def golden_passes(on: Subject) -> GateResult:
-    """The golden passes N times, same outputs each time."""
+    """The golden passes N times with the same outputs."""
     bench, repeats, judge = on.bench, on.repeats, on.judges[0]
     for number in range(repeats):
         line = f"golden-passes, run {number + 1} of {repeats}: {bench.implementation.target}"
@@ -105,36 +105,34 @@ def golden_passes(on: Subject) -> GateResult:
         if not verdict.passed:
             return failed(
                 f"{other.method}: {verdict.reason}",
-                "the shipped test file must pass on the golden too; record again",
+                "the shipped test file must also pass on the golden; record again",
                 GateDetail(log=verdict.log[-4000:]),
             )
     if isinstance(judge, ScriptJudge):
         signs = ", ".join(["exit code 0", *sorted(judge.passing.evidence if judge.passing else ())])
-        message = f"passed {repeats} of {repeats} (test script: {signs})"
+        message = f"passed {repeats} of {repeats} runs (test script: {signs})"
         return passed(message, GateDetail(own_test=on.own_test(on.golden)))
     same = len({verdict.identity for verdict in on.golden}) == 1
-    how = "identical to the bit" if same and on.golden[0].identity else "within the tolerances"
-    message = f"passed {repeats} of {repeats} ({judge.method}), outputs {how}"
+    how = "bit-identical" if same and on.golden[0].identity else "within the tolerances"
+    message = f"passed {repeats} of {repeats} runs ({judge.method}), outputs {how}"
     return passed(message, GateDetail(bitwise=same))
 
 
 def _golden_failed(verdict: Verdict, number: int, repeats: int, own: OwnTest | None) -> GateResult:
-    """Return a failure, or unproven if the test cannot run here at all."""
     detail = GateDetail(log=verdict.log[-4000:], own_test=own)
     if verdict.obstacle and number == 1:
         message = f"the test cannot run here: {verdict.obstacle} ({verdict.reason})"
         return unproven(message, verdict.hint, detail)
     hint = verdict.hint or (
-        "the environment lacks something, or the function is random beyond the recorded seeds; "
-        "see the log below detail"
+        "the environment lacks a package, or the function draws from an unseeded random generator; see the log"
     )
     if number > 1:
-        hint = "the result differs from run to run: set every seed that the test and the target draw from"
+        hint = "the result varies between runs: seed every random generator that the test and the target use"
     return failed(f"run {number} of {repeats}: {verdict.reason or 'no outcome'}", hint, detail)
 
 
 def masked_fails(on: Subject) -> GateResult:
-    """The masked repository fails every test, because of the mask, not of an import."""
+    """The masked repository fails every test because of the mask, not because of an import."""
     reason, own = "", None
     for judge in on.judges:
         verdict = judge.masked()
@@ -143,30 +141,30 @@ def masked_fails(on: Subject) -> GateResult:
         if verdict.passed:
             return failed(
                 f"the masked repository passes ({judge.method})",
-                "the test does not notice that the function is missing",
+                "make the test depend on what the function returns",
                 GateDetail(passes=True, own_test=own),
             )
         if not verdict.by_mask:
             return failed(
-                f"it fails, but not because of the mask: {verdict.reason}",
+                f"the masked repository fails, but not because of the mask: {verdict.reason}",
                 "the masked file must still import, and the test must reach the masked function",
                 GateDetail(log=verdict.log[-4000:], own_test=own),
             )
     if not on.handwritten:
-        return passed("every case ends in the mask's NotImplementedError")
-    return passed(f"it fails, and only the mask differs from the golden: {reason}", GateDetail(own_test=own))
+        return passed("every case raises the mask's NotImplementedError")
+    return passed(f"fails, and only the mask differs from the golden: {reason}", GateDetail(own_test=own))
 
 
 def target_entered(on: Subject) -> GateResult:
-    """The test really executes the target of the agent's tree."""
+    """The test executes the target in the agent's tree, not a copy."""
     bench, wanted = on.bench, on.bench.implementation.goal_file
-    if on.handwritten:  # golden and masked repository differ in nothing but the target's body
+    if on.handwritten:  # golden and masked repository differ only in the target's body
         if on.masked is None or on.masked.passed or not on.masked.by_mask:
             return failed(
-                "the mask does not change what the test says: nothing shows that it calls the target",
+                "the test gives the same result with and without the mask: nothing shows that it calls the target",
                 "the test must call the function of the goal file, not a copy of it",
             )
-        return passed("with its body masked, and nothing else, the test fails")
+        return passed("masking the target's body alone makes the test fail")
     verdict = on.golden[0]
     if not verdict.entered:
         return failed(
@@ -175,38 +173,38 @@ def target_entered(on: Subject) -> GateResult:
     if verdict.file != wanted:
         return failed(
             f"the test executes {verdict.file}, not the {wanted} of the agent's tree",
-            "an installed package of the same name hides the repository; remove it from the environment",
+            "an installed package of the same name shadows the repository; uninstall it",
         )
     return passed(f"executed {bench.inside}/{verdict.file}", GateDetail(file=verdict.file))
 
 
 def isolated(on: Subject) -> GateResult:
-    """The tests pass without network, as non-root, on a read-only root, within time and memory."""
+    """The tests pass without network, as non-root, with a read-only root, within the time and memory limits."""
     bench = on.bench
     facts = next((dict(verdict.facts) for verdict in on.golden if verdict.facts), None) or _facts(bench)
     if not bench.sandbox.isolating:
         return unproven(
-            "this sandbox does not isolate (no bubblewrap): network, user and root are not shown",
+            "this sandbox does not isolate (no bubblewrap): network, user and root are not checked",
             "install bubblewrap (Debian: apt install bubblewrap), or use --sandbox docker",
         )
     problems = list(_holes(facts))
     if problems:
         return failed(
-            "; ".join(problems), "this is a fault of the sandbox: please report it", GateDetail(facts=facts)
+            "; ".join(problems), "this is a bug in the sandbox: please report it", GateDetail(facts=facts)
         )
     peak = facts.get("peak_rss")
-    memory = f", {int(peak) // 2**20} MB at most" if isinstance(peak, int) else ""
-    return passed(f"no network, uid {facts.get('uid')}, read-only root{memory}", GateDetail(facts=facts))
+    memory = f", used at most {int(peak) // 2**20} MB" if isinstance(peak, int) else ""
+    return passed(f"no network, not root, read-only root file system{memory}", GateDetail(facts=facts))
 
 
 DECISIVE = ("untampered", "golden-passes")
-"""Gates without which those after them would mean nothing: they are skipped."""
+"""If one of these does not pass, the gates after it are skipped."""
 
 
 def run_gates(
     gates: Mapping[str, Gate], bench: Bench, repeats: int, progress: Progress
 ) -> Iterator[GateResult]:
-    """Run every gate of one implementation, by its name; skip the rest after a decisive one that does not hold.
+    """Run every gate of one implementation, by name; skip the rest after a decisive one that does not pass.
 
     Raises SandboxError when the sandbox itself fails.
     """
@@ -241,8 +239,8 @@ def _holes(facts: Mapping[str, Any]) -> Iterator[str]:
         yield "the sandbox reported nothing about itself"
         return
     if facts.get("uid") == 0:
-        yield "it runs as root"
+        yield "the code runs as root"
     if facts.get("root_writable") or facts.get("tree_writable"):
-        yield "its root or the tree can be written"
+        yield "the root file system or the tree is writable"
     if facts.get("network"):
-        yield "the network can be reached"
+        yield "the network is reachable"

@@ -1,4 +1,4 @@
-"""Two ways to judge a version of the target: replay recorded cases and compare here, or run a test script.
+"""Two ways to judge a version of the target: replay recorded cases and compare outside, or run a test script.
 
 Gates and candidates use the same judges. See ``docs/decisions/0005-two-judges.md``.
 """
@@ -34,10 +34,10 @@ Stop = Callable[[], bool]
 
 
 class RecordingJudge:
-    """Replays the recorded inputs in the sandbox; expected outputs stay outside, and are compared here.
+    """Replays the recorded inputs in the sandbox; expected outputs stay outside and are compared there.
 
     Args:
-        folder: of the recording, where it is not the implementation's own.
+        folder: the recording's folder, if not the implementation's own.
     """
 
     method = "recorded cases"
@@ -61,14 +61,14 @@ class RecordingJudge:
     def versions(
         self, sources: Mapping[str, bytes], seconds: float | None = None, done: Done = lambda _: None
     ) -> dict[str, Verdict]:
-        """Replay other versions of the goal file, many in one sandbox run, each in a process of its own.
+        """Replay other versions of the goal file, many in one sandbox run, each in its own process.
 
-        A version whose time ran out is tried once more, as the machine may have been busy just then.
+        A version that timed out is tried once more, as the machine may have been busy.
 
         Args:
-            seconds: time limit of one case, if it is not the bench's.
+            seconds: time limit of one case, if not the bench's.
 
-        Raises Unproven when the golden fails beside them, so that their failures prove nothing.
+        Raises Unproven if the golden fails beside them: their failures then prove nothing.
         """
         verdicts = self._tried(sources, seconds, done)
         late = {name: sources[name] for name, verdict in verdicts.items() if verdict.late}
@@ -84,9 +84,9 @@ class RecordingJudge:
         return replace(self._verdict(reached), cut_short=replay.result.timed_out, log=_log(replay))
 
     def outcomes(self, source: bytes, line: int, limits: Limits, stop: Stop) -> Replay:
-        """Replay a candidate, which is hostile code, in a sandbox run of its own, on the masked tree.
+        """Replay a candidate, which may be hostile, in its own sandbox run on the masked tree.
 
-        Its outcomes are those of the version ``candidate``, up to the first case that is late or crashes.
+        The outcomes, under ``candidate``, end at the first case that times out or crashes.
 
         Raises SandboxError: the sandbox failed. KeyboardInterrupt: it was ended by ``stop``.
         """
@@ -103,10 +103,10 @@ class RecordingJudge:
         if replay.result.stopped:
             raise KeyboardInterrupt
         if not replay.facts:
-            # Sent before any code of the candidate runs, so this is not its doing.
+            # Sent before any code of the candidate runs, so the candidate is not to blame.
             raise SandboxError(
                 f"the replayer did not start: {_log(replay).strip()[-200:]}",
-                "run `lmr-author evaluate` on the task: does its golden still pass here?",
+                "check with `lmr-author evaluate` whether the task's golden still passes here",
             )
         return replay
 
@@ -137,11 +137,13 @@ class RecordingJudge:
         waiting = [replaying.Variant(name, data, line) for name, data in sources.items()]
         verdicts: dict[str, Verdict] = {}
 
-        def tell(before: int, begun: int) -> None:  # the golden runs first, and the last one has not ended
+        def tell(
+            before: int, begun: int
+        ) -> None:  # the golden runs first, and the last version is still running
             done(before + max(0, begun - 2))
 
         while waiting:
-            # Each round judges one version at least: a run that ends early was ended by the last one in it.
+            # Each round judges at least one version: a run that ends early was ended by the last one in it.
             verdicts |= self._beside(waiting[:most], seconds, partial(tell, len(verdicts)))
             waiting = [version for version in waiting if version.id not in verdicts]
             done(len(verdicts))
@@ -150,7 +152,7 @@ class RecordingJudge:
     def _beside(
         self, versions: Sequence[replaying.Variant], seconds: float | None, begun: Done
     ) -> dict[str, Verdict]:
-        """Judge versions beside the golden; without those that a run which ended early did not reach."""
+        """Judge versions beside the golden, except those not reached by a run that ended early."""
         bench, line = self.bench, self._line(golden=False)
         tree = bench.tree("masked", bench.masked_overlay)
 
@@ -170,14 +172,14 @@ class RecordingJudge:
             reached = {
                 case: outcomes[version.id, case] for case in self.expected if (version.id, case) in outcomes
             }
-            # A version that is late or crashes ends its own run: its later cases have no outcome.
+            # A version that times out or crashes ends its own run: its later cases have no outcome.
             if len(reached) == len(self.expected) or any(map(_is_lost, reached.values())):
                 verdicts[version.id] = self._verdict(reached)
                 continue
             if not verdicts and tried.run.result.timed_out:
                 raise Unproven("the run beside the golden was cut short", BUSY)
             if not verdicts:
-                verdicts[version.id] = Verdict(False, "the run ended in it")
+                verdicts[version.id] = Verdict(False, "it ended the run")
             break
         return verdicts
 
@@ -217,8 +219,8 @@ class RecordingJudge:
         seconds = round(outcome.seconds, 6)
         try:
             differing = replaying.differences(self.expected[name], outcome, self.checkers[name])
-        except Exception as error:  # an outcome made to break the comparison fails like any other
-            reason = f"what it returned cannot be read ({type(error).__name__})"
+        except Exception as error:  # an outcome crafted to break the comparison fails
+            reason = f"its return value cannot be read ({type(error).__name__})"
             return CaseScore(name, Outcome.CRASHED, reason)
         if not differing and outcome.document is not None:
             return CaseScore(name, Outcome.PASSED, seconds=seconds)
@@ -243,7 +245,7 @@ def _is_from_mask(outcome: ReplayOutcome) -> bool:
 class ScriptJudge:
     """Runs the task's own test script, on the golden first.
 
-    A pass needs the exit code and everything that the script says of the golden: see
+    A pass needs exit code 0 and all the evidence of the golden's run: see
     :mod:`lmr_author.proof.evaluation.script`.
 
     Args:
@@ -266,7 +268,7 @@ class ScriptJudge:
     def versions(
         self, sources: Mapping[str, bytes], seconds: float | None = None, done: Done = lambda _: None
     ) -> dict[str, Verdict]:
-        """Run the script on each version, one after another; on the golden after one whose time ran out."""
+        """Run the script on each version in turn; after a timeout, check the golden again."""
         goal = self.bench.implementation.goal_file
         verdicts: dict[str, Verdict] = {}
         for name, data in sources.items():
@@ -333,8 +335,8 @@ Judge = RecordingJudge | ScriptJudge
 def judges_for(bench: Bench) -> tuple[Judge, ...]:
     """Return the judges of an implementation, the deciding one first.
 
-    A recorded task has two: its replayed cases decide, and the test file that is shipped with them
-    has to agree. A hand-written test has itself alone.
+    A recorded task has two: its replayed cases decide, and the shipped test file must agree. A hand-written test
+    is the only judge.
     """
     if bench.recording is not None:
         return (RecordingJudge(bench, bench.recording), ScriptJudge(bench))

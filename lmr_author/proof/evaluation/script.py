@@ -1,8 +1,8 @@
-"""Run a task's own test as LMR-Bench runs it, as a script from the repository, and read its verdict.
+"""Run a task's own test as LMR-Bench does, as a script in the repository, and read its verdict.
 
-Hand-made tests state their verdict in many ways: an exit code, a line in a log or on the terminal, the summaries of
-unittest and pytest; many exit with 0 whatever they found. The golden's run defines a pass: another version passes if
-it says everything that the golden's run said, and nothing to the contrary.
+Hand-written tests report their verdict in many ways: an exit code, a line in a log or on the terminal, the summaries of
+unittest and pytest; many exit with 0 even on failure. The golden's run defines a pass: another version passes if its
+run gives all the evidence of the golden's run, and none to the contrary.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from lmr_author.runtime.replay.staging import PROBE_ROOT
 from lmr_author.runtime.sandbox.base import Command, Limits, Mount
 
 MAX_LOG = 1024 * 1024
-"""Bytes of a log that are read."""
+"""Bytes read of a log."""
 MAX_OUTPUT = 100_000
-"""Characters of stdout and of stderr that are kept, from the end."""
+"""Characters kept from the end of stdout and of stderr."""
 OUT, JOB = f"{PROBE_ROOT}/out", f"{PROBE_ROOT}/job"
 
 _PASSED = re.compile(r"\bpass(?:ed|es)?\b", re.IGNORECASE)
@@ -46,11 +46,11 @@ class ScriptRun:
     """A finished run of a test script.
 
     Attributes:
-        log: the content that it wrote to the logs under ``unit_test/``.
+        log: text that the run wrote to the logs under ``unit_test/``.
         timed_out: killed at its time limit.
-        out_of_memory: killed at its memory limit, where that can be told.
-        stopped: killed because it filled the disk, or because the evaluation was ended.
-        logs: all files in ``unit_test/logs/`` afterwards, including those that it did not write.
+        out_of_memory: killed at its memory limit, if detectable.
+        stopped: killed because it filled the disk, or because the evaluation was interrupted.
+        logs: all files in ``unit_test/logs/`` afterwards, including those that the run did not write.
     """
 
     exit_code: int
@@ -102,9 +102,9 @@ class ScriptRun:
         return match[1] if match else ""
 
     def blames_mask(self, goal_file: str, names: frozenset[str]) -> bool:
-        """Return true if a failure comes from the mask, which is all that differs from the golden that passes.
+        """Return whether a failure comes from the mask, the only difference from the passing golden.
 
-        It does unless something could not be imported, outside of the masked functions (``names``).
+        It does unless an import failed outside of the masked functions (``names``).
         """
         text = f"{self.output}\n{self.log}"
         in_target = any(
@@ -115,27 +115,27 @@ class ScriptRun:
 
 
 def problem(run: ScriptRun, golden: ScriptRun | None) -> str:
-    """Return why a run is no pass, in one line; "" when it is one.
+    """Return why a run does not pass, in one line; "" if it does.
 
     Args:
-        golden: the golden's run that passed, which defines a pass; None for that run itself.
+        golden: the golden's passing run, which defines a pass; None for that run itself.
     """
     if run.stopped:
-        return "the test was stopped: it filled the disk"
+        return "the test was killed: it filled the disk"
     if run.timed_out:
-        return "the test script ran into its time limit"
+        return "the test script exceeded its time limit"
     if run.exit_code == 0 and _all_skipped(run):
         return "all tests are skipped"
     if run.exit_code != 0:
         contrary = f", although {_LOG_PASSED}" if _LOG_PASSED in run.evidence else ""
         return f"the test script exits {run.exit_code}{contrary}: {run.cause or 'no output'}"
-    # What a golden prints beside a pass ("0 errors, 1 failed attempt repeated") is no failure.
+    # Text that the golden prints as well ("0 errors, 1 failed attempt repeated") is not a failure.
     allowed = golden.denials if golden else frozenset({_PRINTS_FAILED} if run.evidence else ())
     if denied := sorted(run.denials - allowed):
         because = f" ({run.cause})" if run.error else ""
         return f"the test script exits 0, but {denied[-1]}{because}"
     if missing := sorted(golden.evidence - run.evidence if golden else ()):
-        return f"the test script exits 0, but unlike with the golden, not: {'; '.join(missing)}"
+        return f"the test script exits 0, but lacks signs of the golden's pass: {'; '.join(missing)}"
     return ""
 
 
@@ -147,17 +147,17 @@ def _all_skipped(run: ScriptRun) -> bool:
 def obstacle(run: ScriptRun) -> tuple[str, str]:
     if run.timed_out or run.out_of_memory:
         limit = "time" if run.timed_out else "memory"
-        return f"it ran into its {limit} limit", "give it more (--timeout), or evaluate on a larger machine"
+        return f"it exceeded its {limit} limit", "raise --timeout, or evaluate on a larger machine"
     if _all_skipped(run):
-        return "all of its tests are skipped here", "evaluate where they run"
-    # The error itself first: a warning above it may name another cause. A failed assertion is no obstacle.
+        return "all of its tests are skipped here", "evaluate on a machine where they run"
+    # Search the error first: a warning above it may name another cause. A failed assertion is not an obstacle.
     places = (run.cause, "" if run.error == "AssertionError" else f"{run.output}{run.log}")
     for text in places:
         missing = re.search(r"No module named '([\w.]+)'", text)
         if missing:
             reason = f"this environment lacks {missing[1]}"
             make = f"lmr-author env local --with {missing[1].partition('.')[0]}"
-            hint = f"use --sandbox docker, or an interpreter that has it (--python), or make one: {make}"
+            hint = f"use --sandbox docker or an interpreter that has it (--python), or create an environment: {make}"
             return reason, f"{reason}: {hint}"
         if explanation := explain(Failure("script", "", text)):
             return explanation.cause if explanation.about == "environment" else "", explanation.advice
@@ -177,9 +177,9 @@ def run(
     """Run ``python <unit_test_file>`` from the repository's root, as LMR-Bench does.
 
     Args:
-        name: of the private copy of the tree, which stays until it is removed or made anew.
-        goldens: mount ``golden_files/`` beside the repository, where LMR-Bench has it. Never with a candidate.
-        stop: polled while the test runs; True ends it, as a full disk does.
+        name: name of the private copy of the tree, kept until it is removed or replaced.
+        goldens: mount ``golden_files/`` beside the repository, as LMR-Bench does; never with a candidate.
+        stop: polled while the test runs; True ends it, as does a full disk.
 
     Raises LmrError when the task has no such file.
     """
@@ -187,7 +187,7 @@ def run(
     tree = bench.fresh_tree(name, overlay)
     if not test or not files.inside(tree, test).is_file():
         raise LmrError(
-            f"{test or 'the unit test'} is missing in {bench.task.name}", "make it with `lmr-author record`"
+            f"{bench.task.name}: {test or 'the unit test'} is missing", "create it with `lmr-author record`"
         )
     _make_logs_folder(tree, test)
     before, disk_is_full = read_logs(tree), DiskWatch(tree)
@@ -250,23 +250,23 @@ def _size_of(tree: Path) -> tuple[int, int]:
 
 
 def _older_pytorch(bench: Bench) -> dict[str, str]:
-    """Let ``torch.load`` read what it read before PyTorch 2.6, unless the task's own image runs.
+    """Let ``torch.load`` read pickles as before PyTorch 2.6, unless the task's own image runs.
 
-    There the version is the task's choice. Here it may be newer than the one a hand-made test was written for,
-    and unpickling runs in the sandbox anyway.
+    The image has the version that the task chose; this machine's may be newer than the hand-written test expects.
+    Unpickling runs in the sandbox anyway.
     """
     return {} if bench.sandbox.name == "docker" else {"TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD": "1"}
 
 
 def _make_logs_folder(tree: Path, test: str) -> None:
-    """Make the folder for logs if the test writes there without making it: git does not keep empty ones."""
+    """Create the folder for logs if the test writes there without creating it: git does not store empty folders."""
     text = files.inside(tree, test).read_bytes()
     if b"logs" in text and not re.search(b"mkdir|makedirs", text):
         files.inside(tree, posixpath.join(posixpath.dirname(test), "logs")).mkdir(exist_ok=True)
 
 
 def read_logs(tree: Path) -> dict[str, str]:
-    """Return the text of the logs that tests write: ``unit_test/logs/*``, and ``*.log``, ``*.txt`` beside the tests."""
+    """Return the text of the tests' logs: ``unit_test/logs/*``, and ``*.log`` and ``*.txt`` beside the tests."""
     logs = {}
     for path in files.walk(tree / "unit_test"):
         parts = path.relative_to(tree).parts

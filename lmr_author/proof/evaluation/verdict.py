@@ -9,20 +9,20 @@ from typing import Any
 
 from lmr_author.core.errors import LmrError
 
-BUSY = "evaluate again when the machine has less to do, or with more --seconds"
-"""Hint where the golden fails beside the versions, but not alone."""
+BUSY = "evaluate again when the machine is less busy, or with a larger --seconds"
+"""Hint if the golden fails beside the versions, but not alone."""
 
 
 class Unproven(LmrError):
-    """A gate cannot be shown here and now: nothing is wrong with the task."""
+    """A gate cannot be proven here and now; the task itself may be sound."""
 
 
 class Outcome(StrEnum):
     """The outcome of a candidate.
 
-    PASSED and FAILED: the test's verdict. TIMEOUT and CRASHED: it exceeded its time, or its process ended. INVALID:
-    it cannot be put in place (not Python, no such function), or a test script cannot be trusted with it.
-    UNJUDGED: the provider, the client or the machine failed; in no denominator.
+    PASSED and FAILED: the test's verdict. TIMEOUT and CRASHED: it exceeded its time, or its process died. INVALID: it
+    cannot be spliced in (not Python, no such function), or it could forge a test script's verdict. UNJUDGED: the
+    provider, the client or the machine failed; not counted in any denominator.
     """
 
     PASSED = "passed"
@@ -46,14 +46,14 @@ class Verdict:
     """The result of one version of the target.
 
     Attributes:
-        reason: why not, in one line; "" when it passed.
-        by_mask: it failed, in every case, because the masked body raised.
-        entered: a statement of the target's body was executed; None when that was not watched.
-        file: file the executed target was defined in, relative to the tree; absolute when it lies elsewhere.
+        reason: why it failed, in one line; "" if it passed.
+        by_mask: every case failed because the masked body raised.
+        entered: a statement of the target's body was executed; None if not traced.
+        file: file that defines the executed target, relative to the tree; absolute if outside.
         facts: the sandbox's report about itself.
-        identity: equal for two runs exactly when they gave the same outputs bit for bit; "" if unknown.
-        cut_short: the run itself was ended at its time limit.
-        obstacle: why a test script cannot run here; "" when it can, or for another failure.
+        identity: equal for two runs exactly if their outputs are bit-identical; "" if unknown.
+        cut_short: the whole run was killed at its time limit.
+        obstacle: why a test script cannot run here; "" if it can, or for another failure.
         by_exit_code, by_log: verdicts of a test script's exit code and of its log alone.
     """
 

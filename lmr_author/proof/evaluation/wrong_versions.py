@@ -21,9 +21,9 @@ from lmr_author.proof.evaluation.judges import RecordingJudge
 from lmr_author.proof.evaluation.mutants import Mutant, mutants
 
 MOST_BY_SCRIPT = FEWEST
-"""Mutants that a hand-written script is tried on: each is a run of its own, imports included."""
+"""Fewer for a hand-written script: each mutant is a run of its own, imports included."""
 MAX_ARGUMENTS = 4
-"""How many different "return this argument" versions are tried."""
+"""Limit of "return this argument" versions."""
 
 ZEROS = "zeros in the golden's shape"
 _ZEROS = """\
@@ -43,15 +43,15 @@ def _zeros(value, first=True):
         return __import__("numpy").zeros_like(value)[()]
     if hasattr(value, "dtype") and hasattr(value, "shape"):
         return (value * 0).astype(value.dtype)
-    if first:  # nothing to compare, but perhaps an effect, which would be the golden's
+    if first:  # no return value: the golden's side effects would pass
         raise NotImplementedError
     return None
 """
-_UNCLEAR = "the target cannot be told in golden and goal file", "run `lmr-author validate`"
+_UNCLEAR = "the target cannot be identified in golden and goal file", "run `lmr-author validate`"
 
 
 def trivial_fails(on: Subject) -> GateResult:
-    """Return-None, return-an-argument, zeros of the right shape all fail."""
+    """Returning None, an argument, or zeros of the right shape fails."""
     sources = trivial_sources(on.bench)
     if not sources:
         return failed(*_UNCLEAR)
@@ -60,10 +60,10 @@ def trivial_fails(on: Subject) -> GateResult:
     survivors = [name for name, verdict in verdicts.items() if verdict.passed]
     if survivors:
         return failed(
-            f"passes although it does nothing: {'; '.join(survivors)}",
+            f"trivial implementations pass: {'; '.join(survivors)}",
             "compare with stored values of the golden"
             if on.handwritten
-            else "record cases whose outcome differs from it (other inputs, other options)",
+            else "record cases with a different outcome (other inputs, other options)",
             GateDetail(passing=tuple(survivors), own_test=own),
         )
     verb = "fails" if len(verdicts) == 1 else "fail"
@@ -74,9 +74,7 @@ def trivial_fails(on: Subject) -> GateResult:
 def mutants_to_try(
     golden: code.Module, functions: Iterable[code.Definition], paths: Iterable[str], most: int = MUTANTS
 ) -> list[Mutant]:
-    """Return the mutants that judge a test: the same for `record` and `evaluate`, which show the same figure.
-
-    Accepted ones are among them: they are tried, too, and count among those made.
+    """Return the mutants that judge a test, accepted ones included; `record` and `evaluate` use the same.
 
     Args:
         paths: parts of the outcome that the cases compare; some are gradients.
@@ -89,19 +87,19 @@ def mutants_to_try(
 
 
 def mutants_die(on: Subject) -> GateResult:
-    """At least 90 % of the golden's mutants that nobody accepted are killed, and at most a tenth is accepted."""
+    """At least 90 % of the mutants that are not accepted as equivalent are killed, and at most 10 % are accepted."""
     bench, judge = on.bench, on.judges[0]
     pair = bench.definitions
     if pair is None or isinstance(pair[0].node, ast.ClassDef):
         return failed(*_UNCLEAR)
     most = min(bench.mutants, MOST_BY_SCRIPT) if on.handwritten else bench.mutants
     if not most:
-        return GateResult("", GateStatus.SKIPPED, "no mutants were asked for")
+        return GateResult("", GateStatus.SKIPPED, "skipped: --mutants 0")
     every = _mutants_of(bench, MUTANTS)
     sample = every if most >= len(every) else _mutants_of(bench, most)
     if not sample:
-        return unproven("no wrong version of the target can be made", "choose a larger target")
-    # Much more than the golden's slowest case takes, so that an endless loop ends.
+        return unproven("the target has no mutants", "choose a larger target")
+    # Far above the golden's slowest case; ends endless loops.
     slowest = max((verdict.seconds for verdict in on.golden), default=0.0)
     verdicts = judge.versions(
         {mutant.id: mutant.data for mutant in sample},
@@ -178,31 +176,31 @@ def explain_survivor(
     unreached: tuple[int, ...],
     explored: ExploredMutant = NOT_EXPLORED,
 ) -> str:
-    """Return why the cases do not notice a mutant: it is equivalent, or no case tells the difference.
+    """Return why a mutant survives: it is equivalent, or no case detects it.
 
     Args:
         same: its outputs are the golden's to the bit.
-        unreached: first and last line of the block that no case reaches, where that is why; else ().
+        unreached: first and last line of the block that no case reaches; () if that is not the reason.
     """
-    no_case = "no case tells the difference: "
+    no_case = "no case detects it: "
     if unreached:
         first, last = unreached
         lines = f"lines {first}-{last}" if last > first else f"line {first}"
         return f"{no_case}none reaches {lines}"
     if not same:
         ignored = _ignored(recording)
-        elsewhere = f", or in what is not compared: {listed(ignored, 4)}" if ignored else ""
-        return f"{no_case}the outputs differ, but within the tolerance{elsewhere}"
+        elsewhere = f" or only in parts that are not compared: {listed(ignored, 4)}" if ignored else ""
+        return f"{no_case}the outputs differ only within the tolerance{elsewhere}"
     if explored.told_by:
-        return f"no case tells the difference, but a generated call does: {explored.told_by}"
+        return f"no case detects it, but a generated call does: {explored.told_by}"
     if explored.calls:
-        return f"indistinguishable: the same to the bit on {explored.calls} generated calls"
+        return f"indistinguishable: bit-identical on {explored.calls} generated calls"
     if mutant.parameter:
-        return f"{no_case}none needs another value of `{mutant.parameter}` than its default"
+        return f"{no_case}none depends on a non-default `{mutant.parameter}`"
     if mutant.line in recording.coverage.never_false:
-        return f"{no_case}the condition on line {mutant.line} holds in all of them"
-    every = f"equivalent in all {len(recording.cases)} cases (the same outputs to the bit)"
-    return f"{every}: record a call that shows the mistake"
+        return f"{no_case}the condition on line {mutant.line} is true in every case"
+    every = f"bit-identical outputs in all {len(recording.cases)} cases"
+    return f"{every}: record a call that exposes the mistake"
 
 
 def _ignored(recording: Recording) -> list[str]:
@@ -228,7 +226,7 @@ def trivial_sources(bench: Bench) -> dict[str, bytes]:
     if not masked:
         return {}
     bodies = {"return None": ["return None"]}
-    if len(masked) == 1:  # the parameters of one method mean nothing in another
+    if len(masked) == 1:  # methods of a class have different parameters
         bodies |= _trivial_bodies(bench, masked[0].function)
     sources = {}
     for name, body in bodies.items():
@@ -251,10 +249,9 @@ def _trivial_bodies(bench: Bench, node: code.FunctionNode) -> dict[str, list[str
 
 
 def zeroed(golden: code.FunctionNode) -> list[str]:
-    """Return the lines of a body that returns zeros in the golden's own shape, and changes nothing.
+    """Return the lines of a body that returns zeros in the golden's shape, without side effects.
 
-    The shape is that of every case, also where the cases differ in it, and of a hand-written test, which has no
-    recorded outcome. A test that compares parts of the result with themselves fails on what cannot be unpacked.
+    Calling the golden gives the right shape in every case, and for hand-written tests, which have no recorded outcome.
     """
     copied = ast.parse(ast.unparse(golden)).body[0]
     assert isinstance(copied, ast.FunctionDef)

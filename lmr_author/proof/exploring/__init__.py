@@ -1,1 +1,1 @@
-"""Explored calls: inputs that no driver made, of the parts of those that it made."""
+"""Generated calls: new inputs combined from recorded ones."""

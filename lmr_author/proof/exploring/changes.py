@@ -1,4 +1,4 @@
-"""Changes of one value in the inputs of a call; what a change may reach is for the profile to say."""
+"""Changes of one value in the inputs of a call; the profile decides whether the result is allowed."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any
 from lmr_author.proof.exploring.inputs import Inputs, Place, elements, is_record, shared, size_of
 
 FEWEST_WORDS = 2
-"""A text with fewer words is a name, and no text."""
+"""A string with fewer words is a name, not text."""
 LETTERS = "aZ0 _-.,'\"\n\t()[]{}\\/%$é’ß"
-"""Letters that functions on texts treat in different ways."""
+"""Characters that string functions treat differently."""
 Seen = Sequence[tuple[Inputs, Any]]
-"""Values that recorded calls have at one path, each with its call."""
+"""Values at one path in recorded calls, each with its call."""
 
 
 def change(call: Inputs, place: Place, seen: Seen, named: Sequence[Any], rng: random.Random) -> bool:
-    """Change the value at a place; return whether there was anything to change.
+    """Change the value at a place; return whether that was possible.
 
     Args:
         seen: values that recorded calls have at the same path.
-        named: numbers and texts in the target's code.
+        named: numbers and strings in the target's code.
     """
     node, others = place.node, [other for _, other in seen]
     items = elements(node)
@@ -42,7 +42,7 @@ def change(call: Inputs, place: Place, seen: Seen, named: Sequence[Any], rng: ra
 
 
 def another(value: Any, others: Sequence[Any], named: Sequence[Any], rng: random.Random) -> Any:
-    """Return another number, truth or text; of what is none of them a copy, and for None anything plain."""
+    """Return a different number, boolean or string; any simple value for None, a copy for other types."""
     alike: list[Any] = [other for other in others if type(other) is type(value)]
     match value:
         case None:
@@ -124,7 +124,7 @@ def _change_list(items: list[Any], others: Sequence[Any], rng: random.Random) ->
 
 
 def _is_shared(items: Sequence[Any]) -> bool:
-    """Return True if an element contains a shared object, or a reference to one."""
+    """Return whether an element contains a shared object, or a reference to one."""
     return any(map(shared, items))
 
 
@@ -173,11 +173,11 @@ def _change_array(values: Any, others: Sequence[Any], rng: random.Random) -> Any
 
 
 def resize(call: Inputs, sizes: set[str], before: int, after: int, rng: random.Random) -> bool:
-    """Give all parts that share a size another one: elements are dropped, or repeated.
+    """Change the size of all parts that share it, by dropping or repeating elements.
 
     Args:
-        sizes: names of those sizes, as :func:`~lmr_author.proof.exploring.inputs.size_of` gives them.
-        before, after: the size, and the new one.
+        sizes: names of these sizes, from :func:`~lmr_author.proof.exploring.inputs.size_of`.
+        before, after: old and new size.
     """
     kept = sorted(rng.sample(range(before), min(before, after)))
     kept += [rng.randrange(before) for _ in range(after - before)] if before else []

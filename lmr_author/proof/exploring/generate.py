@@ -1,4 +1,4 @@
-"""Generated calls: recorded ones put together, and changed within what was seen, or more boldly."""
+"""Generate calls by combining recorded ones and changing values, within the recorded ranges or beyond."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ from lmr_author.proof.exploring.inputs import Inputs, Place, Profile, elements, 
 from lmr_author.runtime.probe.document import Document
 
 MOST_CALLS = 60
-"""Recorded calls of which others are made."""
+"""Most recorded calls to start from."""
 MOST_COMBINED = 2000
-"""Pairs of recorded calls that are put together, by one argument each."""
+"""Most pairs of recorded calls that exchange an argument."""
 MOST_FRUITLESS = 1000
-"""Tries in a row without a new call after which there are no more."""
+"""Stop after this many tries in a row without a new call."""
 MOST_LETTERS = 40
-"""Letters of a text in the code that may be the value of an option."""
+"""Longest string in the code that may be the value of an option."""
 OWN = ("self", "cls")
 RETURNING = 0.9
-"""Share of the generated calls from which the golden has to return, where no rewrite vouches for them.
+"""Minimum share of generated calls on which the golden returns, unless a rewrite confirms them.
 
-Where it raises on more, its inputs have a form that nothing here knows, such as brackets that match: a correct version
-may do anything with what is not of that form.
+If it raises more often, its inputs have a form unknown here, such as matching brackets, and a correct version may do
+anything with other inputs.
 """
 SECONDS = 60.0
-"""Processor time for generated calls, by the golden's own times."""
+"""Processor time for generated calls, estimated from the golden's times."""
 OVERHEAD = 0.002
-"""Seconds that a call takes beside the golden: its inputs are read, its outcome is sent and compared."""
+"""Seconds per call besides the golden's time: reading inputs, sending and comparing the outcome."""
 
 
 @dataclass(frozen=True)
 class GeneratedCall:
-    """Inputs that nobody recorded.
+    """Inputs that were not recorded.
 
     Attributes:
-        made_of: what they were made of, in words: ``call 3 with margin of call 5``.
-        is_within: nothing of them lies outside what the recorded calls have.
+        made_of: description: ``call 3 with margin of call 5``.
+        is_within: everything is within the ranges of the recorded calls.
         keeps_signs: no number is negative, or zero, where recorded ones and the default never are: a correct version
-            may refuse a scale of zero.
+            may reject a scale of zero.
     """
 
     document: Document
@@ -55,17 +55,17 @@ class GeneratedCall:
 def generate(
     calls: Sequence[tuple[str, Document]], function: code.FunctionNode, *, bold: bool, seed: int = 0
 ) -> Iterator[GeneratedCall]:
-    """Yield generated calls without end, or until nothing new is found; each once.
+    """Yield distinct generated calls, endlessly or until there are no new ones.
 
     Args:
-        function: the target in the golden: numbers and texts in its code, and its defaults, are worth a try.
-        bold: those that lie outside what was seen, too.
+        function: the target in the golden: numbers and strings in its code, and its defaults, are candidate values.
+        bold: also leave the recorded ranges.
     """
     maker = _Maker([Inputs(document, name) for name, document in calls[:MOST_CALLS]], function, bold, seed)
     known = {call.digest for call in maker.calls}
     combined, fruitless = maker.combined(), 0
     for number in itertools.count():
-        # Every third is only put together of recorded arguments, as long as there are such.
+        # Every third only combines recorded arguments, while there are new combinations.
         found = (next(combined, None) if number % 3 == 0 else None) or maker.changed()
         is_within = found is not None and maker.profile.allows(found)
         if found is not None and (is_within or bold) and (digest := found.digest) not in known:
@@ -100,7 +100,7 @@ class _Maker:
                     self._least[place.path] = min(least, self._least.get(place.path, least))
 
     def keeps_signs(self, made: Inputs) -> bool:
-        """Return True if no number is negative (or zero) where all known ones are not."""
+        """Return whether no number is negative (or zero) where all known ones are not."""
         for place in made.places():
             own, known = _least(made, place), self._least.get(place.path)
             if own is not None and known is not None and (own < 0 <= known or own == 0 < known):
@@ -108,7 +108,7 @@ class _Maker:
         return True
 
     def combined(self) -> Iterator[Inputs]:
-        """Yield each recorded call with one argument of another, in random order, as far as they go together."""
+        """Yield each recorded call with one argument of another, in random order, if the result is allowed."""
         triples = [
             (base, name, other)
             for base, other in itertools.permutations(range(len(self.calls)), 2)
@@ -142,7 +142,7 @@ class _Maker:
         places = [place for place in made.places() if place.path not in OWN]
         if not places:
             return False
-        # Each argument as often as the others, however many values it holds; a list as often as its elements.
+        # Arguments are equally likely, however many values they contain; a list is as likely as its elements.
         argument = self._rng.choice(list(dict.fromkeys(_argument(place.path) for place in places)))
         path = self._rng.choice(
             list(dict.fromkeys(place.path for place in places if _argument(place.path) == argument))

@@ -1,7 +1,7 @@
-"""The inputs of recorded calls as data, and what they have in common, which a generated call has to keep.
+"""The inputs of recorded calls as data, and the invariants that generated calls must keep.
 
-As in Daikon (Ernst et al., 2007), a relation counts that holds in every recorded call: `len(a) == len(b)`, `k <= n`,
-rows that sum to one. The plainest such relations are enough here, as the golden has the last word.
+As in Daikon (Ernst et al., 2007), an invariant is a relation that holds in every recorded call: `len(a) == len(b)`,
+`k <= n`, rows that sum to one. Simple ones suffice, as the golden rejects other bad inputs.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ CHANGEABLE = frozenset(
 ) | {"bool"}  # fmt: skip
 """Element types of the arrays that are changed."""
 DEEPEST = 4
-"""Nesting of containers below which a value stays as it was recorded."""
+"""Values nested more deeply are not changed."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A value in the inputs of a call, and the container that holds it.
+    """A value in the inputs of a call, and its container.
 
     Attributes:
-        path: as in code: ``lengths``, ``spans[*].start``; elements of a list share theirs, those of a record, as
-            ``(words, [(name, value), …])``, do not.
+        path: as in code: ``lengths``, ``spans[*].start``; elements of a list share a path, those of a record such as
+            ``(words, [(name, value), …])`` do not.
         depth: 0 for an argument.
     """
 
@@ -52,13 +52,13 @@ class Place:
 
 
 class Inputs:
-    """A copy of recorded inputs that may be changed.
+    """A copy of recorded inputs, to be changed.
 
     Args:
-        name: what the recorded call is called where it is shown: ``call 3``.
+        name: display name of the recorded call: ``call 3``.
 
     Attributes:
-        steps: what was done to it, in words.
+        steps: descriptions of the changes.
     """
 
     def __init__(self, document: Document, name: str) -> None:
@@ -80,7 +80,7 @@ class Inputs:
 
     @property
     def arguments(self) -> list[str]:
-        """Names of arguments and free variables; not the random states and modes of the call."""
+        """Names of arguments and free variables, without the call's random states and modes."""
         return [name for name in self.tree if not name.startswith("@") or name.startswith(CLOSURE)]
 
     @property
@@ -98,7 +98,7 @@ class Inputs:
         return files.sha256_bytes(b"\0".join([text.encode(), *data]))
 
     def is_alone(self, name: str) -> bool:
-        """Return True if an argument shares no object with another, so that it can be moved to another call."""
+        """Return whether an argument shares no object with others, so that it can move to another call."""
         own, own_refs, other_ids, other_refs = set[int](), set[int](), set[int](), set[int]()
         for argument, node in self.tree.items():
             ids, refs = (own, own_refs) if argument == name else (other_ids, other_refs)
@@ -107,7 +107,7 @@ class Inputs:
         return own_refs <= own and not (other_refs & own)
 
     def take(self, name: str, other: Inputs) -> None:
-        """Replace an argument by another call's; if that call lacks it, remove it."""
+        """Replace an argument with another call's; if that call lacks it, remove it."""
         if name not in other.tree:
             del self.tree[name]
             return
@@ -182,12 +182,12 @@ def _in_files(node: Any) -> list[dict[str, Any]]:
 
 
 def is_record(items: list[Any]) -> bool:
-    """Return True if the elements of a list mean different things, as in ``[name, [values]]``."""
+    """Return whether the elements of a list have different meanings, as in ``[name, [values]]``."""
     return len(_forms(items)) > 1
 
 
 def _forms(items: list[Any]) -> set[str]:
-    """Return the forms that elements have, ``str`` or ``[[number]]``; an empty list has that of the other lists."""
+    """Return the forms of elements, ``str`` or ``[[number]]``; an empty list has the form of the other lists."""
     forms = {_form(item) for item in items} - {"NoneType"}
     return forms - {"[]"} if any(form.startswith("[") for form in forms - {"[]"}) else forms
 
@@ -210,9 +210,9 @@ def elements(node: Any) -> list[Any] | None:
 # profile: sizes, limits and relations
 
 MOST_SIZES = 40
-"""Sizes among which relations are looked for."""
+"""Most sizes to search for relations."""
 DIGITS = 4
-"""Digits of the sum of a row that count: those of a distribution sum to one but for rounding."""
+"""Digits of a row's sum: the rows of a distribution sum to one up to rounding."""
 
 Facts = dict[str, float]
 """A fact about a call → its number."""
@@ -229,7 +229,7 @@ class Profile:
         seen = [facts(call) for call in calls]
         names = dict.fromkeys(itertools.chain.from_iterable(seen))
         values = {name: [one[name] for one in seen if name in one] for name in names}
-        # What holds in some calls only may hold or not.
+        # Facts that hold only in some calls are not invariants.
         self._limits = {
             name: (min(numbers), 1.0 if name.startswith(_HOLDS) else max(numbers))
             for name, numbers in values.items()
@@ -261,7 +261,7 @@ class Profile:
 
 
 Relation = tuple[str, str, float, float]
-"""Two sizes, and the least and the largest difference that they may have."""
+"""Two sizes, and the smallest and largest allowed difference."""
 
 _ANY = float("inf")
 
@@ -274,7 +274,7 @@ def _relation(first: str, second: str, seen: Sequence[Facts]) -> Relation | None
         return None
     if len(gaps) == 1:
         gap = gaps.pop()
-        # That a single pair differs by three says nothing; that it is equal may well be meant.
+        # In a single pair, a difference of three is no evidence; equality may well be intended.
         return (first, second, gap, gap) if gap == 0 or len(pairs) > 1 else None
     if min(gaps) >= 0:
         return first, second, 0, _ANY
@@ -285,12 +285,12 @@ _SIZE, _RANGE, _HOLDS, _TYPE = "size ", "range ", "holds ", "type "
 
 
 def size_of(path: str, axis: int | None = None) -> str:
-    """Return the name of the fact that a size is: of a list, of an axis of an array, or a whole number."""
+    """Return the fact's name for a size: of a list, of an axis of an array, or an integer."""
     return f"{_SIZE}{path}" + ("" if axis is None else f".shape[{axis}]")
 
 
 def facts(call: Inputs) -> Facts:
-    """Return the facts of a call. Of values that lie in a list, the least and the largest count."""
+    """Return the facts of a call; for values in a list, their minimum and maximum."""
     found: Facts = {}
     for place in call.places():
         for name, number in _facts_of(call, place):
@@ -318,7 +318,7 @@ def _facts_of(call: Inputs, place: Place) -> Iterator[tuple[str, float]]:
         yield f"{_TYPE}{path} text", 1
         yield f"{_RANGE}len({path})", len(node)
         yield f"{_RANGE}longest word of {path}", max(map(len, node.split()), default=0)
-        # Words in another order are still words; a part of one is perhaps what nobody would write.
+        # Reordered words are plausible text; parts of words may not be.
         yield from ((f"{_TYPE}{path} has {word!r}", 1) for word in node.split(" "))
     elif items is not None:
         yield f"{_TYPE}{path} list", 1
@@ -343,14 +343,14 @@ def _orders(path: str, numbers: Sequence[float]) -> Iterator[tuple[str, float]]:
 
 
 def _facts_of_array(path: str, values: Any) -> Iterator[tuple[str, float]]:
-    """Yield limits of the numbers, and what holds of their rows, which a mask or a distribution needs."""
+    """Yield limits of the numbers, and properties of rows that masks and distributions need."""
     import numpy
 
     if not values.size:
         return
     with numpy.errstate(all="ignore"):
         yield f"{_RANGE}{path} has NaN", float(numpy.isnan(values).any()) if values.dtype.kind == "f" else 0.0
-        if values.dtype.kind in "iu":  # indices and counts are sizes, too
+        if values.dtype.kind in "iu":  # indices and counts are sizes too
             yield f"{size_of(path)} least", float(values.min())
             yield f"{size_of(path)} most", float(values.max())
         elif values.dtype.kind == "f":

@@ -1,9 +1,9 @@
-"""Find where a solution can be read a second time: copies and near copies in any kind of file.
+"""Find copies and near copies of a solution in any kind of file.
 
-A golden function becomes :class:`~lmr_author.proof.leaks.statements.Statement` rows in which variables are blanks; any
-file becomes fragments (functions, comments, cells, texts), which are compared statement by statement, and
-:mod:`~lmr_author.proof.leaks.search` decides whether it *is* the solution or a look-alike.
-:func:`~lmr_author.proof.leaks.tree.search` does so for all files of a task.
+A golden function becomes :class:`~lmr_author.proof.leaks.statements.Statement` rows in which variables are blanks; a
+file becomes fragments (functions, comments, cells, texts). Both are compared statement by statement, and
+:mod:`~lmr_author.proof.leaks.search` decides whether a fragment *is* the solution or a look-alike.
+:func:`~lmr_author.proof.leaks.tree.search` searches all files of a task.
 Nothing is imported, executed, unpickled or unpacked to disk.
 """
 

@@ -1,7 +1,7 @@
-"""Take a file apart into what could be code: functions, comments, cells of a notebook, texts.
+"""Split a file into pieces of possible code: functions, comments, cells of a notebook, texts.
 
-Text that is not a Python file (documents, patches, comments, Python 2, Cython) is read a logical line (brackets closed)
-at a time, so that prose, prompts and missing lines around it do no harm.
+Text that is not a Python file (documents, patches, comments, Python 2, Cython) is parsed one logical line (brackets
+closed) at a time, so that prose, prompts and missing lines do not matter.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from lmr_author.proof.leaks.statements import Statement, of_function, of_module
 
 _PYTHON_NAME = re.compile(r"(?i:\.py[iw]?\Z)|\.py\.|\.py~\Z")
 MAX_LINES = 20_000
-"""Longer texts are data: only so many lines are read."""
+"""Longer texts are data: the rest is not read."""
 MAX_JOINED, MAX_LENGTH = 40, 4_000
-"""Lines and characters that one statement of a text may have."""
+"""Most lines and characters of one statement in a text."""
 
 _PATCH = frozenset({".patch", ".diff", ".rej"})
 _COMMENT = re.compile(r"[ \t\f]*#+ ?(.*)")
@@ -39,14 +39,14 @@ _LINE_MARK = re.compile(r"^[\s#>+\-*/|;!\"']+")
 
 @dataclass(frozen=True)
 class Fragment:
-    """A piece of a file that may hold a copy.
+    """A piece of a file that may contain a copy.
 
     Attributes:
         kind: ``code``, ``comments``, ``notebook``, ``patch`` or ``text``.
         where: the function, or the cell of a notebook; "" for the top level or a whole text.
-        line: its first line in the file; 0 when it has none (notebooks).
-        definition: the function, when it is one of a Python file.
-        parsed: its statements, when it was taken apart as Python already.
+        line: its first line in the file; 0 if unknown (notebooks).
+        definition: the function of a Python file, or None.
+        parsed: its statements, if already parsed as Python.
     """
 
     kind: str
@@ -96,7 +96,7 @@ def fragments(name: str, data: bytes) -> Iterator[Fragment]:
             side = ["" if line.startswith((other, "@@", sign * 3)) else line[1:] for line in lines]
             yield Fragment("patch", where, 1, "\n".join(side))
     else:
-        # An editor counts other lines in a file with null bytes.
+        # Editors count lines differently in a file with null bytes.
         yield Fragment("text", "", 0 if b"\0" in data else 1, text)
 
 
@@ -210,12 +210,12 @@ def _parsed(piece: str) -> list[Statement]:
 
 
 def squeezed(line: str) -> str:
-    """Return a line of code without blanks and without the marks of a comment, quote or patch before it."""
+    """Return a line of code without spaces and without leading comment, quote or patch marks."""
     return "".join(_LINE_MARK.sub("", line, count=1).split())
 
 
 def is_telling(line: str) -> bool:
-    """Recognize a telling line (without blanks): long enough, and a computation."""
+    """Return whether a line (without spaces) is distinctive: long enough, and a computation."""
     return len(line) >= 10 and bool(re.search(r"[=(\[.]", line)) and bool(re.search(r"[A-Za-z_]{2}", line))
 
 

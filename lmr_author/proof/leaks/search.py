@@ -1,4 +1,4 @@
-"""Search a file of any kind for solutions, and decide whether a place is the solution or a look-alike.
+"""Search a file of any kind for solutions and look-alikes.
 
 The thresholds were chosen by reading several hundred pairs of functions of public research repositories.
 """
@@ -20,30 +20,30 @@ from lmr_author.proof.leaks.solution import Solution
 from lmr_author.proof.leaks.statements import StatementMatch, compare
 
 LITTLE = 8.0
-"""Solutions that weigh less are found only whole: their few statements occur in many places."""
+"""Lighter solutions are reported only as a whole: their few statements occur in many places."""
 MUCH = 15.0
-"""From this weight on a copy whose names all differ is believed."""
+"""From this weight on, a copy may have entirely different names."""
 LINES, LINES_SURE = 0.6, 0.75
-"""Share of the telling lines that makes a text a look-alike, or a copy."""
+"""Share of the distinctive lines that makes a text a look-alike, or a copy."""
 _VERSION = {"same": 0.35, "extended": 0.5}
-"""Likeness from which a method is another version of the solution, by the names of the classes. The ``step`` of a
-paper's optimizer, written for another harness or as a plain reference, had 0.36 to 0.61."""
+"""Similarity above which a method is a version of the solution, by relation of the class names. The ``step`` of a
+paper's optimizer, rewritten for another harness or as a plain reference, had 0.36 to 0.61."""
 BLOCK = 500
-"""Lines of a long text that are compared at a time; blocks overlap by half."""
+"""Lines of a long text compared at a time; blocks overlap by half."""
 
 
 @dataclass(frozen=True)
 class Leak:
-    """A place in the agent's tree where a solution, or a look-alike, can be read.
+    """A place in the agent's tree with a solution or a look-alike.
 
     Attributes:
         kind: ``code`` (a function or the top level of a Python file), ``comments``, ``notebook``, ``patch``,
             ``text``, ``compiled`` or ``history``.
-        solution: the one that can be read there; None for a history.
-        similarity: how much of it can be read, 0 to 1.
-        sure: it is the solution; if not, it is a look-alike.
-        generated: the file was made by running, building or editing.
-        line: from 1; 0 when unknown.
+        solution: the leaked solution; None for a history.
+        similarity: share of the solution, 0 to 1.
+        sure: True for the solution, False for a look-alike.
+        generated: a run, a build or an editor created the file.
+        line: from 1; 0 if unknown.
         where: the function, or the cell of a notebook; "" for the top level or a text.
         nth: 2 for the second definition of that name in a Python file, and so on.
     """
@@ -93,10 +93,10 @@ class Leak:
 def in_file(
     path: str, data: bytes, solutions: Sequence[Solution], targets: frozenset[str] = frozenset()
 ) -> list[Leak]:
-    """Return every place in a file where a solution, or a look-alike, can be read.
+    """Return every place in a file with a solution or a look-alike.
 
     Args:
-        targets: names of functions of this file that are masked: these, and their docstrings, are left out.
+        targets: names of masked functions of this file, which are skipped with their docstrings.
     """
     leaks: list[Leak] = []
     if path.endswith((".pyc", ".pyo")):
@@ -137,7 +137,7 @@ def _blocks(piece: Fragment) -> Iterator[Fragment]:
 
 
 def _innermost(leaks: list[Leak]) -> list[Leak]:
-    """Drop functions around, or inside, a better match."""
+    """Drop functions around or inside a better match."""
     chosen: list[Leak] = []
     for leak in sorted(leaks, key=lambda leak: (-leak.sure, -leak.similarity, -leak.where.count("."))):
         if not any(_overlap(leak.where, better.where) for better in chosen):
@@ -156,7 +156,7 @@ def _judged(path: str, solution: Solution, piece: Fragment) -> Leak | None:
     match = compare(solution.statements, piece.statements)
     sure, share, by_lines = _judge(solution, piece, match), match.similarity, False
     if not sure and piece.kind != "code" and solution.weight >= LITTLE and len(solution.lines) >= 3:
-        # Text that is no Python, such as a template: its lines tell more than the few that are statements.
+        # In text that is not Python, such as a template, lines are better evidence than the few parsable statements.
         lines = len(solution.lines & piece.lines) / len(solution.lines)
         if lines >= LINES_SURE or (lines >= LINES and sure is None):
             sure, share, by_lines = lines >= LINES_SURE, lines, True
@@ -169,7 +169,7 @@ def _judged(path: str, solution: Solution, piece: Fragment) -> Leak | None:
 
 @dataclass(frozen=True)
 class _Threshold:
-    """The minimum for a match: the fewer names agree, the more statements have to."""
+    """The minimum for a match: the fewer names agree, the more statements must."""
 
     similarity: float
     exact: float = 0.0
@@ -204,7 +204,7 @@ _LITTLE_LOOK_ALIKE = (_Threshold(0.0, exact=0.95, density=0.6, weight=LITTLE / 2
 
 def _judge(solution: Solution, piece: Fragment, match: StatementMatch) -> bool | None:
     is_little = solution.weight < LITTLE
-    # A long text around a solution that is all there says nothing; around a little one it does.
+    # The density counts only for small solutions: a long text around a complete one is harmless.
     density = match.density if piece.kind == "code" or is_little else 1.0
     reached = (match.similarity, match.exact, density, solution.weight, _same_name(solution, piece))
     if _reaches(reached, _LITTLE_COPY if is_little else _COPY):
@@ -218,9 +218,9 @@ def _judge(solution: Solution, piece: Fragment, match: StatementMatch) -> bool |
 
 
 def _same_name(solution: Solution, piece: Fragment) -> bool:
-    """Recognize a function of the same, telling name; for two methods, of the same class, too.
+    """Return whether a function has the same distinctive name, and for methods the same class.
 
-    A method of the same name in another class is an override: another function on purpose.
+    A method of the same name in another class is an override, intentionally different.
     """
     if piece.name != solution.name:
         return False
@@ -230,9 +230,9 @@ def _same_name(solution: Solution, piece: Fragment) -> bool:
 
 
 def _relation(solution: Solution, piece: Fragment) -> str:
-    """Return how the class of a method of the same name is called: "same", "extended" (``…Reference``), or "".
+    """Return the relation of the class names of two methods of one name: "same", "extended" (``…Reference``), or "".
 
-    Only names of two words or more tell: ``Model.forward`` and ``Net.step`` are in every second file.
+    Only names of two words or more count: ``Model.forward`` and ``Net.step`` are too common.
     """
     if piece.name != solution.name or solution.name.startswith("__"):
         return ""
@@ -261,7 +261,7 @@ GENERATED_FOLDERS = files.CACHE_FOLDERS | {
     ".ipynb_checkpoints", ".nox", ".cache", "htmlcov", "site-packages", "dist-packages", "wandb", "mlruns",
     "lightning_logs", "__pypackages__", ".venv", "pip-wheel-metadata",
 }  # fmt: skip
-"""Folders that a run, a build or an editor makes."""
+"""Folders created by a run, a build or an editor."""
 BACKUP_SUFFIXES = (".orig", ".bak", ".old", ".swp", ".swo", ".rej", "~", ".save", ".backup", ".tmp")
 _BUILD = re.compile(r"(?:^|/)(?:build/(?:lib|bdist|temp)[^/]*|dist|[^/]+\.egg-info|[^/]+\.egg|_build)(?:/|$)")
 

@@ -1,4 +1,4 @@
-"""A golden function in the forms in which it is searched for: statements, lines, and names in compiled files."""
+"""A golden function in searchable forms: statements, lines, and names in compiled files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lmr_author.proof.leaks.fragments import is_comment, is_telling, squeezed
 from lmr_author.proof.leaks.statements import Statement, of_function, token_weight
 
 LEAST_WEIGHT = 2.5
-"""Functions that tell less than this (``return self.x``) are no solution that could leak."""
+"""Functions with a smaller weight (``return self.x``) are too trivial to leak."""
 
 COMMON_NAMES = frozenset(
     """
@@ -27,9 +27,9 @@ COMMON_NAMES = frozenset(
 """Names of functions that do not identify one."""
 
 NEEDED = 0.6
-"""Share of the names that a solution uses, or of its variables, that a copy of it has."""
+"""Share of a solution's used names, or of its variables, that a copy has."""
 COMPILED, COMPILED_ELSEWHERE = 0.6, 0.9
-"""Share of the telling names by which a compiled file is the golden's: of the goal file, and of another name."""
+"""Share of the distinctive names that identifies a compiled golden: named like the goal file, and otherwise."""
 _MASKED = b"NotImplementedError"
 _WORD = re.compile(r"[A-Za-z_]\w{2,}")
 
@@ -39,9 +39,9 @@ class Solution:
     """A golden function.
 
     Attributes:
-        source: its lines, as they stand in the golden file.
+        source: its lines in the golden file.
         statements: its statements, without those that the masked function still has.
-        lines: its telling lines without blanks, comments left out.
+        lines: its distinctive lines without spaces and comments.
         needed: names that a copy needs: functions, attributes, keywords.
         variables: names of its variables.
     """
@@ -65,7 +65,6 @@ class Solution:
 
     @property
     def has_telling_name(self) -> bool:
-        """Return True if the name identifies the function."""
         return self.name not in COMMON_NAMES and not self.name.startswith("__")
 
     @cached_property
@@ -73,7 +72,7 @@ class Solution:
         return sum(statement.weight for statement in self.statements)
 
     def may_be_in(self, data: bytes) -> bool:
-        """Rule out most places quickly: a copy has most of the needed names, or most of the variables."""
+        """Quickly rule out most places: a copy has most of the needed names, or most of the variables."""
         share = NEEDED if len(self.needed) >= 3 else 1.0
         if _count(self.needed, data) >= share * len(self.needed):
             return True
@@ -92,10 +91,10 @@ def solution_of(
     masked: FunctionNode | None,
     goal: Module | None,
 ) -> Solution | None:
-    """Return the golden function in comparable forms; None when it is too small to be recognized.
+    """Return the golden function in searchable forms; None if it is too small to be recognized.
 
     Args:
-        masked: the masked function; None when it is not masked.
+        masked: the masked function; None if it is not masked.
     """
     statements = _removed(node, masked)
     if sum(statement.weight for statement in statements) < LEAST_WEIGHT:
@@ -150,15 +149,15 @@ def _telling_lines(golden: Module, node: FunctionNode) -> set[str]:
 
 @dataclass(frozen=True)
 class CompiledNames:
-    """The names and texts by which a compiled golden function is known.
+    """The names and strings that identify a compiled golden function.
 
-    A ``.pyc`` stores every name behind its length, in all versions of Python, damaged files included. Nothing is
+    A ``.pyc`` stores every name after its length in all versions of Python, so damaged files work too. It is not
     unmarshalled: ``marshal.loads`` can crash the interpreter on hostile data.
 
     Attributes:
         stems: names of the golden and the goal file, without suffix.
-        every: all of them.
-        telling: those that nothing in the masked file has.
+        every: all names.
+        telling: names that the masked file lacks.
         raises: the masked file names ``NotImplementedError``, and the golden file does not.
     """
 
@@ -168,16 +167,16 @@ class CompiledNames:
     raises: bool
 
     def share_in(self, path: str, data: bytes) -> float:
-        """Return the share of the names in a compiled file, 0 if it is not the golden's."""
+        """Return the share of the names in a compiled file; 0 if it is not the golden's."""
         share = _share(self.telling, data)
         if PurePosixPath(path).name.partition(".")[0] in self.stems:
             if len(self.telling) >= 2:
                 return share if share >= COMPILED else 0.0
-            # The masked file has all of its names too, but not without the exception.
+            # The compiled masked file can have all names too, but also contains the exception.
             return float(self.raises and not _holds(data, _MASKED) and _share(self.every, data) == 1.0)
         if len(self.telling) < 6 or share < COMPILED_ELSEWHERE:
             return 0.0
-        # A library's plain version has the telling names too, but not the new arguments.
+        # A library's original version has the distinctive names too, but not the new arguments.
         return share if _share(self.every, data) >= COMPILED_ELSEWHERE else 0.0
 
 
@@ -214,5 +213,5 @@ def _share(wanted: frozenset[bytes], data: bytes) -> float:
 
 
 def _holds(data: bytes, name: bytes) -> bool:
-    """Find a name behind its length: of one byte, or of four in Python 2 and for long texts."""
+    """Find a name after its length: one byte, or four in Python 2 and for long strings."""
     return bytes([len(name)]) + name in data or len(name).to_bytes(4, "little") + name in data

@@ -1,8 +1,8 @@
-"""Turn code into statements that compare equal however they are written, and compare two lists of them.
+"""Turn code into normalized statements, and compare two lists of them.
 
-A statement is a row of tokens. Annotations, docstrings, log lines, imports, raises and ``self.`` are left out: they do
-not change what code does. Variables are *blanks* whose names are kept beside the row, so that a copy with other names
-has the same row. Rules do not depend on scope, because a piece of a README has none.
+A statement is a row of tokens, without annotations, docstrings, logging, imports, raises and ``self.``, which do not
+change what code computes. Variables are *blanks* whose names are stored beside the row, so that a copy with renamed
+variables has the same row. Rules do not depend on scope, because a snippet in a README has none.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _HEADS: dict[type[ast.stmt], tuple[str, tuple[str, ...]]] = {
     ast.FunctionDef: ("def", ()),
     ast.AsyncFunctionDef: ("def", ()),
 }
-"""The first token of a statement, and its parts; every other statement has its own rule, or computes nothing."""
+"""The first token and the parts of a statement; other statements have their own rules, or compute nothing."""
 _SILENT = (ast.Tuple, ast.arguments, ast.FormattedValue, ast.Starred, ast.withitem)
-"""Nodes that have parts, but no token of their own."""
+"""Nodes with parts, but no token of their own."""
 _COMMON = frozenset(
     """
     size shape view reshape to len range append items keys values float int list dict str tuple set dim
@@ -44,12 +44,12 @@ _COMMON = frozenset(
     step zero_grad train eval no_grad
     """.split()  # noqa: SIM905
 )
-"""Names that every second function uses: half the weight of others."""
+"""Common names: half the weight of others."""
 
 SOFT = 0.6
-"""Common tokens of two statements (Dice) from which one counts as an edited version of the other."""
+"""Dice similarity from which one statement counts as an edited version of the other."""
 APART = 10
-"""Lines between two statements from which they are no longer taken for one place."""
+"""Maximum gap (lines) between two statements of one place."""
 
 
 def token_weight(token: str) -> float:
@@ -71,7 +71,7 @@ class Statement:
     """A simple statement, or the head of a compound one.
 
     Attributes:
-        shape: its tokens, variables blanked.
+        shape: its tokens with blanked variables.
         names: the variables at the blanks, in order.
     """
 
@@ -152,7 +152,7 @@ def _stores(targets: list[ast.expr], value: ast.expr) -> bool:
 
 
 def _tokens(node: ast.AST) -> Iterator[tuple[str, str]]:
-    """Yield the tokens of an expression in the order of the source, each blank with its variable."""
+    """Yield the tokens of an expression in source order, each blank with its variable."""
     parts: Iterable[ast.AST] = ()
     match node:
         case (
@@ -210,13 +210,13 @@ def _tokens(node: ast.AST) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class StatementMatch:
-    """The part of a solution that is in a piece of code.
+    """The part of a solution found in a piece of code.
 
     Attributes:
         similarity: share of its statements' weight, 0 to 1.
-        exact: the same, counting only statements that are equal to their names.
-        density: share of that place (first to last statement found) that the solution makes up.
-        first, last: its lines; single statements far away from all others are not counted.
+        exact: the same, counting only statements with equal variable names.
+        density: share of the place (first to last matching statement) that belongs to the solution.
+        first, last: lines of the place, ignoring single statements far away from all others.
     """
 
     similarity: float
@@ -259,7 +259,7 @@ def _window(wanted: Sequence[Statement], code: Sequence[Statement]) -> Sequence[
 
 
 def _pairs(wanted: Sequence[Statement], code: Sequence[Statement]) -> list[_Pair]:
-    """Pair each statement of the solution with an equal one, else one of the same shape, else an edited one."""
+    """Pair each statement of the solution with an equal one, or one of the same shape, or an edited one."""
     pairs: list[_Pair] = []
     left, right = list(wanted), list(code)
     for key in ("exact", "shape"):
@@ -289,7 +289,7 @@ def _dice(first: Statement, second: Statement) -> float:
 
 
 def _renaming(pairs: Sequence[_Pair]) -> dict[str, str]:
-    """Map each name of the solution to the copy's where both are each other's most frequent partner."""
+    """Map a name of the solution to the copy's if they are each other's most frequent partner."""
     partners: Counter[tuple[str, str]] = Counter()
     for statement, other in pairs:
         if statement.shape == other.shape:

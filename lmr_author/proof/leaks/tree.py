@@ -1,4 +1,4 @@
-"""Search the agent's tree of a task for solutions and version histories, and say what each file gives away.
+"""Search the agent's tree of a task for solutions and version histories.
 
 ``mask`` prints the leaks; the checks LMR401 to LMR405 report the same.
 """
@@ -32,11 +32,11 @@ BINARY_SUFFIXES = frozenset(
     .lmdb .mdb .csv .tsv .7z .rar .zst .lz4 .dat .zip .whl .egg .jar .tar .gz .tgz .bz2 .xz
     """.split()  # noqa: SIM905
 )
-"""Files that hold no source as text; tables are skipped too."""
+"""Binary files and tables, which are not searched."""
 VERSION_CONTROL = frozenset({".git", ".hg", ".svn"})
 MAX_PYC = 8 * 1024 * 1024
 POINTER_SIZES = range(60, 1025)
-"""Sizes (bytes) of a Git LFS pointer."""
+"""Size range (bytes) of a Git LFS pointer."""
 
 
 # the pass over the files
@@ -59,19 +59,19 @@ def _solution(files: Pair, target: TargetPair) -> Solution | None:
     if files.golden is None or golden is None:
         return None
     if masked is None or is_same(masked, golden):
-        masked = goal = None  # not masked at all, which LMR303 reports; copies elsewhere still count
+        masked = goal = None  # not masked (LMR303); copies elsewhere still count
     return solution_of(files.implementation, target.qualname, files.golden, golden, masked, goal)
 
 
 @once
 def histories(task: TaskContents) -> tuple[Leak, ...]:
-    """Return version histories: of Git, Mercurial and Subversion, links to one, bare repositories, bundles."""
+    """Return version histories: of Git, Mercurial and Subversion, links to them, bare repositories, bundles."""
     leaks = []
     for entry in task.repository_entries:
         path = task.in_repository(entry)
         form = "" if is_history(path.rpartition("/")[0]) else _form_of_history(task, entry)
         if form:
-            is_sure = form not in ("file", "link")  # these name a history that may not be there
+            is_sure = form not in ("file", "link")  # the history that these name may not exist
             leaks.append(Leak("history", path, None, 1.0, is_sure, True, where=form))
     return tuple(leaks)
 
@@ -86,13 +86,13 @@ def _form_of_history(task: TaskContents, entry: FileEntry) -> str:
 
 
 def is_history(path: str) -> bool:
-    """Return True for the path of a version history, or of something in one."""
+    """Return whether a path is a version history, or inside one."""
     return not VERSION_CONTROL.isdisjoint(path.split("/"))
 
 
 @once
 def scan(task: TaskContents) -> Scan:
-    """Read every file of the repository once, and the goldens for LFS pointers."""
+    """Read every file of the repository once, and search the goldens for LFS pointers."""
     wanted = solutions(task)
     masked: dict[str, set[str]] = defaultdict(set)
     for files in pairs(task):
@@ -116,7 +116,7 @@ def scan(task: TaskContents) -> Scan:
 
 def _limit(task: TaskContents, entry: FileEntry) -> int:
     path = task.in_repository(entry)
-    # The agent is meant to read the paper; of goldens LMR405 speaks; recorded values are no code.
+    # The agent may read the paper; LMR405 reports goldens; recorded values are not code.
     if not path or path in ("paper.json", "paper.pdf") or "golden_files" in path.split("/"):
         return 0
     if path.startswith(("authoring/", "unit_test/recordings/")) or entry.suffix in BINARY_SUFFIXES:
@@ -133,13 +133,13 @@ def _limit(task: TaskContents, entry: FileEntry) -> int:
 
 @dataclass(frozen=True)
 class FileLeak:
-    """A file of the agent's tree in which a solution can be read, or a version history.
+    """A file of the agent's tree with a solution, or a version history.
 
     Attributes:
-        code: of the check that reports it.
-        line: from 1; 0 when unknown.
-        places: the places in the file, the surest and likest first.
-        form: what a history or a folder is, or the function that was compiled; "" for text.
+        code: code of the check that reports it.
+        line: from 1; 0 if unknown.
+        places: the places in the file, the most certain and similar first.
+        form: kind of a history or folder, or the compiled function; "" for text.
     """
 
     code: str
@@ -187,7 +187,7 @@ def version_histories(task: TaskContents) -> Iterator[FileLeak]:
     for leak in histories(task):
         name = leak.path.rpartition("/")[2]
         message = _HISTORY.get(leak.where, "{name} links to a version history").format(name=name)
-        hint = "delete it; info.json's repo_commit says where the code is from"
+        hint = "delete it; info.json's repo_commit records the version"
         severity = Severity.ERROR if leak.sure else Severity.WARNING
         yield FileLeak("LMR402", leak.path, message, hint, severity, places=(leak,), form=leak.where)
 
@@ -215,7 +215,7 @@ def _copy(places: Sequence[Leak], *, is_goal: bool) -> FileLeak:
     if likest.sure:
         message = f"{percent} % of the solution of {name} is {likest.location}"
     else:
-        alike = f"{percent} % the same" if percent < 100 else "made of the same parts"
+        alike = f"{percent} % the same" if percent < 100 else "with the same statements"
         message = f"{likest.location}: a look-alike of {name}, {alike}"
     if len(places) > 1:
         message += f"; {counted(len(places) - 1, 'more place')} in this file"
@@ -237,9 +237,11 @@ def _advice(places: Sequence[Leak], *, is_goal: bool) -> str:
         return "compare with stored values instead of a copy"
     nodes = dict.fromkeys(leak.node for leak in sorted(places, key=lambda leak: leak.line) if leak.node)
     command = "".join(f" --also {shlex.quote(node)}" for node in nodes)
-    mask_it = f"mask it too (lmr-author mask{command})" if command else "take it out by hand"
+    mask_it = f"mask it too (lmr-author mask{command})" if command else "remove it by hand"
     if not likest.sure:
-        return f"read it: if it gives the solution away, {mask_it}; if not, accept the finding with a reason"
+        return (
+            f"read it: if it gives the solution away, {mask_it}; otherwise accept the finding with a reason"
+        )
     if is_generated(likest.path):
         return "delete the file"
     return mask_it if is_goal else f"{mask_it}, or delete the file if nothing needs it"
@@ -258,7 +260,7 @@ def comments(task: TaskContents) -> Iterator[FileLeak]:
             severity = _severity(leak)
             yield FileLeak("LMR404", path, message, "delete them", severity, leak.line, owner, (leak,))
             continue
-        # Too little to be compared as statements; lines that stood in no comment of the golden tell, too.
+        # Too little to compare as statements: search for lines of the solution that are not in the golden's comments.
         lines = solution.lines & (_comment_lines(files.goal) - _comment_lines(files.golden))
         if lines and len(lines) >= min(2, len(solution.lines)):
             message = f"comments contain {counted(len(lines), 'line')} of the solution of {name}"
@@ -271,12 +273,12 @@ def _comment_lines(module: Module | None) -> set[str]:
 
 
 def golden_folders(task: TaskContents) -> Iterator[FileLeak]:
-    """Yield folders of goldens and authoring records inside the repository (LMR405), whose files are not searched."""
+    """Yield folders of goldens and authoring records inside the repository (LMR405); their files are not searched."""
     for entry in task.repository_entries:
         path = task.in_repository(entry)
-        # A package of the repository may well be called authoring.
+        # A package of the repository may be named authoring.
         is_named = entry.name in ("golden_files", "golden_file", "goldens") or path == "authoring"
         if entry.kind == "folder" and is_named:
-            message = f"{entry.name}/ lies inside the repository"
+            message = f"{entry.name}/ is inside the repository"
             hint = "move it into the task's folder, beside the repository"
             yield FileLeak("LMR405", path, message, hint, Severity.ERROR, form=entry.name)

@@ -1,9 +1,8 @@
 """The result of a validation and its JSON, with the four properties of LMR-Bench's Table 1.
 
-A task of the benchmark is made from a publication, asks for code inside a whole repository, is judged by unit
-tests, and has a Docker image to run in: a Dockerfile in which nothing was found that stops its build, keeps the
-masked repository out of the image, or brings the solution into it. A property holds when none of its checks finds
-an error; a check that did not run proves nothing.
+A benchmark task comes from a publication, requires code inside a whole repository, is judged by unit tests, and has a
+Docker image: its Dockerfile has no known defect that stops the build, omits the masked repository, or copies the
+solution. A property holds if none of its checks finds an error; a check that did not run proves nothing.
 """
 
 from __future__ import annotations
@@ -25,16 +24,16 @@ from lmr_author.proof.contents import TaskContents, readable
 
 FORMAT = "lmr-validation/1"
 LEVELS = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
-"""From bad to harmless."""
+"""From most to least severe."""
 
 
 @dataclass(frozen=True)
 class Property:
-    """A property of a task and the reason why it holds or not.
+    """A property of a task.
 
     Attributes:
-        holds: None when checks that would prove it did not run.
-        evidence: the checks that deny it, or "".
+        holds: None if some of its checks did not run.
+        evidence: the checks that disprove it, or "".
     """
 
     name: str
@@ -44,10 +43,10 @@ class Property:
 
 @dataclass(frozen=True)
 class TaskReport:
-    """The findings of one task, in the order of path, line and code.
+    """The findings of one task, ordered by path, line and code.
 
     Attributes:
-        accepted: those that the annotator accepted, each with the reason.
+        accepted: findings accepted by the annotator, each with a reason.
     """
 
     task: str
@@ -129,22 +128,21 @@ class Report:
 def accept_findings(
     tasks: Sequence[Task], report: Report, wanted: Iterable[str], reason: str
 ) -> tuple[accepted.AcceptedFinding, ...]:
-    """Store an acceptance of each named finding.
+    """Store the acceptance of each named finding.
 
     Args:
-        wanted: ``CODE``, when it was found in one file only, or ``CODE:PATH``, the path relative to the task
-            or to its repository.
+        wanted: ``CODE``, if found in only one file, or ``CODE:PATH``, relative to the task or to its repository.
 
     Raises:
-        UsageError: several tasks, no reason, nothing named, or something not found, or in several files.
+        UsageError: several tasks, no reason, no name, or a finding that does not exist or is in several files.
     """
     names = list(wanted)
     if len(tasks) != 1:
-        raise UsageError(f"--accept is for one task, not for {len(tasks)}", "name the task's folder")
+        raise UsageError(f"--accept works on one task, not on {len(tasks)}", "name the task's folder")
     if not names or not reason.strip():
         raise UsageError(
-            "--accept and --reason belong together",
-            "lmr-author validate --accept LMR403:PATH --reason 'another loss, which only shares the masking'",
+            "--accept requires --reason, and vice versa",
+            "lmr-author validate --accept LMR403:PATH --reason 'a different loss that only shares the masking'",
         )
     findings = report.tasks[0].findings
     chosen = [finding for name in names for finding in _named(findings, name)]  # before one is stored
@@ -179,9 +177,9 @@ PROPERTIES: dict[str, tuple[str, ...]] = {
     "unit tests": ("LMR001", *_TESTS),
     "Docker": _DOCKER,
 }
-"""The properties as the table has them, and the checks that prove each."""
+"""The properties of the table, and the checks that prove each."""
 DOUBTED_BY = frozenset({"LMR206"})
-"""Checks of which a warning is enough to deny a property."""
+"""Checks whose warnings already disprove a property."""
 
 
 def judge(findings: Sequence[Finding], ran: Collection[str]) -> tuple[Property, ...]:
@@ -212,7 +210,7 @@ class Position:
 
 
 class Places:
-    """The places of a task's findings. Each file is read once, and none outside of the task."""
+    """Positions of a task's findings. Each file is read once, and none outside of the task."""
 
     def __init__(self, task: Task) -> None:
         self._contents = TaskContents(task)
@@ -222,7 +220,7 @@ class Places:
         return len(self._contents.implementations) > 1
 
     def of(self, finding: Finding) -> Position | None:
-        """Return the lines of a finding; None when it is about a whole file, or the file cannot be shown."""
+        """Return the lines of a finding; None if it concerns a whole file, or the file cannot be shown."""
         text = self._contents.text(self._contents.inside(self._contents.task.root, finding.path))
         if text is None or not finding.pointer:
             return None
@@ -236,13 +234,13 @@ class Places:
 
 
 def _line_of(text: str, pointer: str) -> int:
-    """Return the line on which a document has the key of a JSON pointer (RFC 6901); 0 for a missing key.
+    """Return the line of a JSON pointer's key (RFC 6901); 0 for a missing key.
 
-    The implementations have the same keys: of the third one, the third occurrence is meant, if all have it.
+    The implementations have the same keys: the third one's is the third occurrence, if all have it.
     """
     names = [name for name in pointer.split("/") if name and not name.isdigit()]
     numbers = [int(name) for name in pointer.split("/") if name.isdigit()]
-    # A pointer names the key as it should be; in the file it may be misspelt.
+    # The pointer has the correct key; the file may have a misspelt one.
     key = "retrieval_conte[nx]t" if names[-1:] == ["retrieval_context"] else re.escape("".join(names[-1:]))
     starts = [match.start() for match in re.finditer(rf'"{key}"\s*:', text)]
     position = numbers[0] if numbers else 0
@@ -261,9 +259,9 @@ _GITHUB = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: 
 
 
 def file_of(task: TaskReport, finding: Finding, base: Path) -> str:
-    """Return the file of a finding, from ``base`` where it lies below, else absolute; with ``/``.
+    """Return the file of a finding with ``/``, relative to ``base`` if below it, else absolute.
 
-    For a finding about the whole task it is its ``info.json``: code hosts know only files.
+    A finding about the whole task gets its ``info.json``: code hosts only annotate files.
     """
     root = os.path.normpath(base.absolute() / task.path)
     below = os.path.relpath(root, base.absolute())
@@ -271,7 +269,7 @@ def file_of(task: TaskReport, finding: Finding, base: Path) -> str:
 
 
 def clean(text: str) -> str:
-    """Escape characters that move a cursor or that logs cannot hold, as Python writes them."""
+    """Escape control characters and characters that logs cannot contain, in Python's notation."""
     return "".join(
         char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text
     )
@@ -283,7 +281,7 @@ def _text(finding: Finding) -> str:
 
 
 def github(report: Report, base: Path) -> Iterator[str]:
-    """Yield a workflow command for each finding, which becomes a remark at its line of a pull request.
+    """Yield a GitHub workflow command for each finding, which annotates its line in a pull request.
 
     https://docs.github.com/actions/using-workflows/workflow-commands-for-github-actions
 

@@ -1,4 +1,4 @@
-"""Validate tasks: each by itself, several in parallel, then beside each other."""
+"""Validate tasks in parallel, then compare them with each other."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ from lmr_author.proof.contents import TaskContents, readable
 from lmr_author.proof.validation.report import LEVELS, Report, TaskReport, judge
 
 ALONE_BELOW = 4
-"""Fewer tasks are validated in this process: starting others would take longer."""
+"""Fewer tasks are validated in this process: starting others takes longer."""
 
 SECONDS = 300
-"""Time limit of one task, two hundred times what a large one takes."""
+"""Time limit of one task, two hundred times the time of a large one."""
 
 OnTask = Callable[[str], None]
-"""Called with the name of each task that was examined, for progress. Comparisons between tasks come at the end."""
+"""Progress callback with the name of each checked task; comparisons between tasks follow at the end."""
 
 
 @dataclass(frozen=True)
 class _Result:
-    """The outcome of the checks over one task, before acceptances and comparisons.
+    """The findings of one task, before acceptances and comparisons.
 
     Attributes:
-        task: name of the task folder, in characters that can be printed.
-        claims: (code, what is claimed, finding if another task claims it too).
+        task: printable name of the task folder.
+        claims: (code, claim, finding if another task has the same claim).
     """
 
     task: str
@@ -53,11 +53,11 @@ def select_checks(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> tup
     """Return the checks to run.
 
     Args:
-        select: codes, or beginnings of codes (``LMR4``); all when empty.
-        ignore: codes, or beginnings of codes, taken out of these.
+        select: codes or prefixes (``LMR4``); empty for all.
+        ignore: codes or prefixes to exclude.
 
     Raises:
-        UsageError: something that is no code, or that no check has.
+        UsageError: an unknown code.
     """
     chosen = (_matching_any(select) or set(ALL_CHECKS)) - _matching_any(ignore)
     return tuple(check for check in ALL_CHECKS if check in chosen)
@@ -75,15 +75,15 @@ def validate(
     *,
     jobs: int = 1,
 ) -> Report:
-    """Run checks over tasks, each by itself and then beside each other.
+    """Run checks over each task, then compare the tasks.
 
-    Nothing of a task is run, and nothing is written. A check that crashes is a finding LMR000, and so is a task
-    that ends its process. Findings that the annotator accepted with a reason are kept apart
+    Does not run a task's code, and writes nothing. A crashing check gives a finding LMR000, as does a task that
+    kills its process. Findings that the annotator accepted are listed separately
     (:mod:`lmr_author.core.task.accepted`).
 
     Args:
         on_task: called in this thread.
-        jobs: processes at most.
+        jobs: maximum number of processes.
     """
     results: dict[int, _Result] = {}
     for number, result in _examine_all(tasks, checks, jobs):
@@ -97,10 +97,10 @@ def validate(
 
 
 def checked(tasks: Sequence[Task], on_task: OnTask | None = None) -> Report:
-    """Validate tasks for commands that look at tasks as a whole, without the check for stale records.
+    """Validate tasks for other commands, without the check for stale records.
 
-    Those commands judge each record themselves: as a finding, one reviewer's old sign-off would keep every other
-    reviewer from signing off.
+    Those commands judge each record themselves; as a finding, one reviewer's old sign-off would keep others from
+    signing off.
     """
     checks = [check for check in ALL_CHECKS if check is not hygiene.records_current]
     return validate(tasks, checks, on_task, jobs=processors())
@@ -111,7 +111,7 @@ def processors() -> int:
 
 
 def _examine_all(tasks: Sequence[Task], checks: Sequence[Check], jobs: int) -> Iterator[tuple[int, _Result]]:
-    ours = all(by_code().get(check.code) is check for check in checks)  # others cannot be named to a process
+    ours = all(by_code().get(check.code) is check for check in checks)  # others cannot be sent to a process
     if jobs == 1 or len(tasks) < ALONE_BELOW or not ours:
         for number, task in enumerate(tasks):
             yield number, _examine(task, checks)
@@ -121,16 +121,16 @@ def _examine_all(tasks: Sequence[Task], checks: Sequence[Check], jobs: int) -> I
     for number, result in _in_processes(dict(enumerate(requests)), min(jobs, len(tasks))):
         done.add(number)
         yield number, result
-    for number in set(range(len(tasks))) - done:  # one of these ended its process, and with it the pool
+    for number in set(range(len(tasks))) - done:  # one of these killed its process, and with it the pool
         again = dict(_in_processes({number: requests[number]}, 1))
-        yield number, again.get(number) or _lost(tasks[number], "ended the process")
+        yield number, again.get(number) or _lost(tasks[number], "killed the process")
 
 
 _Request = tuple[Path, tuple[str, ...]]
 
 
 def _in_processes(requests: Mapping[int, _Request], jobs: int) -> Iterator[tuple[int, _Result]]:
-    # Not forked: another thread, of a progress bar say, could hold a lock that is never released in the copy.
+    # No fork: another thread, such as a progress bar's, could hold a lock that the copy never releases.
     pool = ProcessPoolExecutor(jobs, get_context("spawn"), processes.begin_worker)
     with processes.safe_path():
         try:
@@ -203,7 +203,7 @@ def _report(task: Task, result: _Result, conflicts: Sequence[Finding], checks: S
 
 
 def _order(finding: Finding) -> tuple[int, str, int, str, int]:
-    """Errors before warnings before notes; then by file, line and code."""
+    """Sort by severity, file, line and code."""
     line = re.match(r"L(\d+)", finding.pointer)
     return (
         LEVELS.index(finding.severity),
@@ -215,14 +215,14 @@ def _order(finding: Finding) -> tuple[int, str, int, str, int]:
 
 
 class _TooLateError(BaseException):
-    """The time limit. Not an Exception, so that no check takes it for its own crash."""
+    """The time limit. Not an Exception, so that no check catches it."""
 
 
 @contextmanager
 def _time_limit() -> Iterator[None]:
-    """Limit time, where this is the main thread.
+    """Limit the time, in the main thread only.
 
-    The alarm is repeated in case something swallows the first, and also ends a runaway regular expression.
+    The alarm repeats in case something swallows the first; it also interrupts a runaway regular expression.
     """
 
     def too_late(number: int, frame: FrameType | None) -> None:

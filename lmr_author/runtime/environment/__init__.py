@@ -1,1 +1,1 @@
-"""The environment of a task: detected from the repository, locked as of its date, built, and imported in."""
+"""The environment of a task: detect its needs, lock them as of the commit's date, build it, test imports."""

@@ -1,4 +1,4 @@
-"""Choose the official PyTorch image that fits a repository, and compare its Python with what the repository asks for.
+"""Choose the official PyTorch image for a repository, and compare its Python with the required one.
 
 The images are data: ``base_images.toml``.
 """
@@ -28,18 +28,18 @@ _REFERENCE = re.compile(
 )
 _TAG = re.compile(r"pytorch/pytorch:(\d[\d.]*)-cuda([\d.]+)-cudnn(\d+)-(runtime|devel)$")
 FALLBACK_PYTHON = "3.11"
-"""Python that is assumed in an image of which nothing is known."""
+"""Assumed Python of an unknown image."""
 INSTALLED_BY = ("pyproject.toml", "setup.cfg", "setup.py")
-"""Files whose Python is demanded: pip installs the repository in no other."""
+"""Files whose Python is mandatory: pip refuses to install the repository in another."""
 _FOLLOWED = timedelta(days=180)
-"""After so long packages that have to be compiled have wheels for a new Python (sentencepiece took 170 days)."""
+"""Time until compiled packages have wheels for a new Python (sentencepiece took 170 days)."""
 _BUILDS = datetime(2019, 2, 6, tzinfo=UTC)
-"""The day after setuptools 40.8: uv and pip build no ``setup.py`` with an earlier one."""
+"""The day after setuptools 40.8: uv and pip cannot build a ``setup.py`` with an earlier one."""
 
 
 @dataclass(frozen=True)
 class _Release:
-    """A PyTorch version with its images: the build (CUDA, cuDNN) is the one that the package index ships."""
+    """A PyTorch version with its images, with the same build (CUDA, cuDNN) as on the package index."""
 
     torch: Version
     released: date
@@ -56,7 +56,7 @@ class _Release:
 
 
 def base_of(dockerfile: str) -> str:
-    """Return the image after a Dockerfile's last FROM, with the defaults of its ARGs; "" when there is none."""
+    """Return the image in a Dockerfile's last FROM, with the defaults of its ARGs; "" if there is none."""
     joined = re.sub(r"\\[ \t]*\n", " ", dockerfile)
     arguments = dict(re.findall(r"^\s*ARG\s+(\w+)=[\"']?([^\s\"']*)", joined, re.M | re.I))
     images = re.findall(r"^\s*FROM\s+(?:--\S+\s+)*(\S+)", joined, re.M | re.I)
@@ -66,7 +66,7 @@ def base_of(dockerfile: str) -> str:
 
 
 def dummies_of(dockerfile: str) -> dict[str, str]:
-    """Return the variables that a Dockerfile sets to ``dummy``, in place of keys that the code wants to see."""
+    """Return the variables that a Dockerfile sets to ``dummy`` for keys that the code requires."""
     return dict(re.findall(r"^ENV (\w+)=(dummy)\s*$", dockerfile, re.M))
 
 
@@ -96,19 +96,19 @@ def _releases() -> tuple[_Release, ...]:
 
 
 def choose_base(needs: Needs, image: str | None = None, python: str | None = None) -> BaseImageOrigin:
-    """Return the image for some needs, or facts about ``image`` when one is given.
+    """Return the image for some needs, or the facts about ``image``.
 
-    An exact torch requirement decides; otherwise the newest torch that the requirement allows and that
-    was out before the commit, of those with the given Python where there are any.
+    An exact torch requirement decides; otherwise the newest allowed torch that was released before the commit,
+    preferably with the given Python.
 
-    Raises LmrError for a reference that is none, and for a Python that the image does not have.
+    Raises LmrError for an invalid reference, and for a Python that the image lacks.
     """
     if image is not None and not is_reference(image):
-        hint = "give a reference like pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime"
+        hint = "use a reference such as pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime"
         raise LmrError(f"not an image: {image!r}", Hint(hint, (Setting("--base-image"),)))
     if python is not None and not re.fullmatch(r"3\.\d{1,2}", python):
-        old = "a task's code runs in Python 3; " if re.fullmatch(r"2(\.\d+)*", python) else ""
-        hint = f"{old}give major and minor, like 3.11"
+        old = "tasks require Python 3; " if re.fullmatch(r"2(\.\d+)*", python) else ""
+        hint = f"{old}use major and minor version, such as 3.11"
         raise LmrError(f"not a Python version: {python!r}", Hint(hint, (Setting("--python-version"),)))
     chosen = _choose(needs, python) if image is None else known_image(image)
     if python is None:
@@ -127,11 +127,12 @@ def _require_python(base: BaseImageOrigin, python: str) -> None:
         return
     if release.python_certain or (row and row["released"] > release.released):
         others = [other for other in _releases() if other.python == python]
-        named = f", as {others[0].image('runtime', '').reference}" if others else ""
+        named = f", such as {others[0].image('runtime', '').reference}" if others else ""
         raise LmrError(
             f"{base.reference} has Python {release.python}, not {python}",
             Hint(
-                f"leave out the Python, or name an image that has it{named}", (Setting("--python-version"),)
+                f"omit the Python version, or choose an image that has it{named}",
+                (Setting("--python-version"),),
             ),
         )
 
@@ -159,7 +160,7 @@ def _choose(needs: Needs, given: str | None) -> BaseImageOrigin:
 
 
 def _companion(needs: Needs) -> list[DeclaredNeed]:
-    """Return the PyTorch that an exact triton or torchvision was made for."""
+    """Return the PyTorch that an exact triton or torchvision requires."""
     for declared in filter(applies, needs.torch):
         minor = ".".join(exact_version(declared.text).split(".")[:2])
         if torch := table("made_for_torch").get(declared.name, {}).get(minor):
@@ -170,7 +171,7 @@ def _companion(needs: Needs) -> list[DeclaredNeed]:
 def _release(
     needs: Needs, wanted: Sequence[DeclaredNeed], specifier: SpecifierSet, given: str | None
 ) -> tuple[_Release, str]:
-    """Return the release for a requirement of PyTorch, and the reason why it was chosen.
+    """Return the release for a requirement of PyTorch, and the reason.
 
     Args:
         given: the Python that the annotator wants; None for any.
@@ -181,7 +182,7 @@ def _release(
             return _pinned_release(Version(part.version), request)
     allowed = [release for release in _releases() if release.torch in specifier]
     suited = allowed or list(_releases())
-    # One exact version (conda's `python=3.9`) is a lower bound: an image of it may be years older than the code.
+    # An exact version (conda's `python=3.9`) is only a lower bound: its images may be years older than the code.
     python = re.sub(r"^==(3\.\d+)(\..*)?$", r">=\1", needs.python)
     if given is None:
         suited = [release for release in suited if allows(python, release.python)] or suited
@@ -224,7 +225,7 @@ def other_python(needs: Needs, base: BaseImageOrigin) -> str:
 
 
 def first_day(python: str) -> datetime:
-    """Return the day from which packages are made for a Python, and sources built with it."""
+    """Return the day from which packages support a Python, and their sources build with it."""
     row = table("pythons").get(python)
     return max(_BUILDS, datetime.combine(row["released"], time(), UTC) + _FOLLOWED) if row else _BUILDS
 
@@ -236,9 +237,9 @@ def allows(specifier: str, version: str) -> bool:
 
 
 def unmet(needs: Needs, python: str) -> bool:
-    """Return whether the repository asks for a Python other than ``python``, and it matters.
+    """Return whether the repository requires a Python other than ``python``, and it matters.
 
-    Code runs in later Pythons by and large, so a request for an older one matters only where pip would refuse.
+    Code mostly runs in later Pythons, so a request for an older one matters only if pip would refuse to install.
     """
     if not needs.python or allows(needs.python, python):
         return False

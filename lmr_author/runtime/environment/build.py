@@ -1,4 +1,4 @@
-"""``env build``: build the image, ask what it holds, import the goal files in it; explain failures."""
+"""``env build``: build the image, list its packages, import the goal files in it; explain failures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from lmr_author.runtime.sandbox import image_tag
 from lmr_author.runtime.sandbox.base import Command, ExecResult, Limits, Mount, OnLine, Sandbox
 
 SECONDS = 120.0
-"""Time limit of importing one file: importing torch and transformers from a cold disk takes half a minute."""
+"""Time limit of one import: torch and transformers take half a minute from a cold disk."""
 _LAST_LINES = 12
 _MOST_TOP_LEVEL = 20
 _ASIDE = ("test", "tests", "docs", "unit_test", "examples", "scripts", "benchmarks")
@@ -32,7 +32,7 @@ _ASIDE = ("test", "tests", "docs", "unit_test", "examples", "scripts", "benchmar
 
 @dataclass(frozen=True)
 class ImportResult:
-    """An imported file as it is stored, and what is likely wrong: None when it is imported, or nobody knows."""
+    """The stored result of an import, and its explanation: None for a success or an unknown cause."""
 
     result: ImportedFile
     explanation: Explanation | None = None
@@ -43,8 +43,8 @@ class BuildResult:
     """The result of a build.
 
     Attributes:
-        built: the contents of the image; None when it was not built.
-        failure: why it was not, with the failing instruction; ``explanation`` of it, None when nobody knows.
+        built: the contents of the image; None if the build failed.
+        failure: the failing instruction and its output, with an ``explanation`` or None.
         imported: the smoke test.
     """
 
@@ -71,23 +71,23 @@ def build(
 ) -> BuildResult:
     """Build a task's image, and import its goal files in it.
 
-    Writes ``authoring/environment.json`` when there is an image, and ``authoring/logs/build.log`` in any case.
+    Writes ``authoring/environment.json`` if the build succeeds, and always ``authoring/logs/build.log``.
 
     Args:
         say: called with the current step.
         on_line: called with each line of the build's log.
-        base_image: replaces the Dockerfile's; "" leaves it.
-        no_cache: make every layer anew.
-        wanted: what to import, in place of the goal files.
+        base_image: replaces the Dockerfile's; "" keeps it.
+        no_cache: rebuild every layer.
+        wanted: files to import instead of the goal files.
         seconds: time limit of one import.
 
     Raises:
-        SandboxError: no engine, or one that stops answering; or the machine, not the task, is at fault.
+        SandboxError: the engine is missing or stops answering, or the machine is at fault.
         LmrError: nothing to import, no Dockerfile.
     """
     info = task.load()
     if not task.dockerfile.is_file():
-        raise LmrError(f"{task.name} has no Dockerfile", "write it: `lmr-author env lock`")
+        raise LmrError(f"{task.name} has no Dockerfile", "generate one with `lmr-author env lock`")
     wanted = _files(task, info, wanted)
     lock = files.read_text_or_empty(task.lock)
     began = time.monotonic()
@@ -96,7 +96,7 @@ def build(
         try:
             facts = dict(sandbox.prepare(on_line))
             took = time.monotonic() - began
-            say("asking the image what it holds")
+            say("listing the image's packages")
             inventory = ask_inventory(sandbox)
         except SandboxBuildError as error:
             return _failed(task, error, lock)
@@ -133,15 +133,15 @@ def _files(task: Task, info: TaskInfo, chosen: Sequence[str]) -> Sequence[str]:
     root = task.repository(info)
     for name in chosen:
         if not files.inside(root, name).is_file():
-            raise UsageError(f"--file {name}: no such file in {root.name}/", "give a path in the repository")
+            raise UsageError(f"--file {name}: no such file in {root.name}/", "use a path in the repository")
     if names := chosen or info.goal_files:
         return names
     packages = sorted([*root.glob("*/__init__.py"), *root.glob("src/*/__init__.py")])
     names = [path.relative_to(root).as_posix() for path in packages if path.parent.name not in _ASIDE]
     if not names:
         raise LmrError(
-            f"{task.name} has nothing masked, and no packages at the top of its repository",
-            "name what to import with --file, or mask a function first",
+            f"{task.name} has no masked function, and no package at the top of its repository to import",
+            "choose a file to import with --file, or mask a function first",
         )
     return names[:_MOST_TOP_LEVEL]
 
@@ -157,10 +157,7 @@ class Inventory:
 
 
 def ask_inventory(sandbox: Sandbox) -> Inventory:
-    """Ask the environment what it holds.
-
-    Raises SandboxBuildError when its Python cannot run the probe.
-    """
+    """List the environment's versions and packages. Raises SandboxBuildError if its Python cannot run the probe."""
     result = sandbox.run(
         Command(
             argv=("python", "-m", "lmr_probe", "facts"),
@@ -188,16 +185,16 @@ def import_files(
     env: Mapping[str, str] | None = None,
     lock: str = "",
 ) -> list[ImportResult]:
-    """Import each file by itself: without network, not as root, nothing writable, within the time limit.
+    """Import each file in its own run: without network and root, read-only, within the time limit.
 
     Args:
         sandbox: prepared.
-        tree: the repository's place inside.
+        tree: the repository's path inside.
         paths: files in it.
-        mounts, env: what the sandbox does not show or set by itself.
+        mounts, env: additional mounts and variables.
         lock: the text of the lock, for advice.
 
-    Raises SandboxError when the sandbox itself fails.
+    Raises SandboxError if the sandbox itself fails.
     """
     results = []
     for path in paths:
@@ -218,7 +215,7 @@ def _imported(path: str, result: ExecResult, seconds: float, lock: str) -> Impor
         return ImportResult(ImportedFile(path, True, report.module, seconds=round(report.seconds, 3)))
     stderr = result.stderr.decode("utf-8", "replace")[-4000:]
     text = report.error or _text(result, stderr, seconds)
-    # The code's own output matters where the exception says little (argparse, a C library's own message).
+    # The code's own output helps if the exception says little (argparse, messages of C libraries).
     explanation = explain(Failure("import", path, text, report.missing, lock)) or explain(
         Failure("import", path, f"{stderr}\n{text}", report.missing, lock)
     )
@@ -242,7 +239,7 @@ class _Report:
 def _read_report(stdout: bytes) -> _Report:
     try:
         return msgspec.convert(json_data(stdout), _Report)
-    except ValueError:  # the repository's code wrote there, or ended the probe
+    except ValueError:  # the repository's code wrote to stdout, or killed the probe
         return _Report()
 
 

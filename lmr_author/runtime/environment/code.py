@@ -1,6 +1,6 @@
-"""Read what the repository's code imports when it is imported itself, by its lines; nothing is parsed or run.
+"""Read the imports of the repository's modules line by line, without parsing or running them.
 
-An import inside of ``try``, ``if`` or a function is indented, and not needed to import the file.
+An import inside ``try``, ``if`` or a function is indented, and not needed to import the file.
 """
 
 from __future__ import annotations
@@ -53,10 +53,9 @@ class Code:
 
     Attributes:
         files: path → imports of the module.
-        local: names of its modules and folders, which an import can mean; research code extends ``sys.path``
-            freely, so the place says little.
-        asks_version: some file asks for the version of an installed package.
-        keys: path → variables of the environment that hold keys, and that the file cannot do without.
+        local: names of its modules and folders, wherever they are: research code extends ``sys.path`` freely.
+        asks_version: some file reads the version of an installed package.
+        keys: path → environment variables with keys that the file requires.
     """
 
     files: dict[str, list[Import]]
@@ -65,12 +64,12 @@ class Code:
     keys: dict[str, list[str]]
 
     def main(self) -> list[str]:
-        """Return the files that are no examples or scripts; all of them when nothing is left."""
+        """Return the files that are not examples or scripts, or all files if none are left."""
         main = [path for path in self.files if not _ASIDE.search(path)]
         return main if any(self.files[path] for path in main) else list(self.files)
 
     def credentials(self) -> tuple[str, ...]:
-        """Return the variables that hold keys in the main code; what an example asks for is no task's need."""
+        """Return the variables with keys in the main code, not in examples."""
         return tuple(sorted({name for path in self.main() for name in self.keys[path]}))
 
     def reachable(self, goals: Iterable[str]) -> list[str]:
@@ -86,7 +85,7 @@ class Code:
         return sorted(reached)
 
     def _by_module(self) -> dict[str, list[str]]:
-        """Return the files by each dotted name that an import can give them, whatever folder is on the path."""
+        """Return the files by every dotted name that an import can use, whatever folder is on the path."""
         by_module: dict[str, list[str]] = {}
         for path in self.files:
             parts = PurePosixPath(path).with_suffix("").parts
@@ -111,7 +110,7 @@ def _longest_known(name: str, by_module: dict[str, list[str]]) -> list[str]:
 
 
 def read_code(root: Path) -> Code:
-    """Read the imports of every Python file below ``root``, one file after another: all together may be large."""
+    """Read the imports of every Python file below ``root``, one file at a time: all together may be large."""
     imports: dict[str, list[Import]] = {}
     keys: dict[str, list[str]] = {}
     local = set[str]()
@@ -126,7 +125,7 @@ def read_code(root: Path) -> Code:
             continue
         try:
             text = read_text(file)
-        except LmrError:  # too large, or no text
+        except LmrError:  # too large, or not text
             continue
         imports[name] = list(_imports(name, text))
         keys[name] = _CREDENTIAL.findall(text)
@@ -157,9 +156,9 @@ def _absolute(path: str, module: str) -> str:
 
 
 def imported_packages(code: Code, paths: Iterable[str]) -> list[DeclaredNeed]:
-    """Return the packages that some files import, by their names on the package index, sorted.
+    """Return the packages that some files import, by package index name, sorted.
 
-    Of a module that belongs to no known package the name is ``guessed``: the module's own.
+    For a module of an unknown package, the name is ``guessed``: the module's own.
     """
     packages: dict[str, DeclaredNeed] = {}
     for path, imported in code.foreign(paths):
@@ -174,10 +173,10 @@ def imported_packages(code: Code, paths: Iterable[str]) -> list[DeclaredNeed]:
 
 
 def providing(imported: DeclaredNeed, declared: Iterable[DeclaredNeed]) -> frozenset[str]:
-    """Return the packages that may be the one that is imported: those that can replace it, too.
+    """Return the packages that may provide an import, including substitutes.
 
-    Of a guessed one, one that is declared under a similar name: ``trak`` is traker's. Names of three letters are in
-    others by chance.
+    A guessed one may be declared under a similar name: ``trak`` belongs to traker. Names of three letters match others
+    by chance.
     """
     providers = set(interchangeable(imported.name))
     names = {requirement.name for requirement in declared}

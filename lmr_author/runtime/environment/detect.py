@@ -1,4 +1,4 @@
-"""Detect what a repository needs: a pure function of its files and its commit's date."""
+"""Detect a repository's needs: a pure function of its files and its commit's date."""
 
 from __future__ import annotations
 
@@ -50,25 +50,24 @@ _UNDECLARED = "no requirements are declared: they were derived from the imports"
 
 
 def read_needs(repo: Path, commit_date: datetime | None = None, goals: Sequence[str] = ()) -> Needs:
-    """Return what the repository in the folder ``repo`` needs.
+    """Return the needs of the repository in the folder ``repo``.
 
-    Declared requirements are taken from its top folder: requirements files first, then conda's environment,
-    pyproject.toml, setup.cfg and setup.py; a later file does not change what an earlier one pins. What the main
-    code imports without declaring it is added; where nothing is declared, everything that the code imports is
-    used. The README only helps to choose versions.
+    Declared requirements come from its top folder: requirements files first, then conda's environment,
+    pyproject.toml, setup.cfg and setup.py; earlier files win. Undeclared imports of the main code are added; if
+    nothing is declared, all imports of the code are used. The README only helps to choose versions.
 
     Args:
-        goals: only what these files import is required; the rest of what is declared constrains its versions.
+        goals: require only the imports of these files; other declared requirements become constraints.
     """
     manifests = read_manifests(repo)
     code = read_code(repo)
     project = next((manifest.project for manifest in manifests if manifest.project), "")
     chosen, undeclared, remarks = _choose(manifests, code, project)
-    # Installing the published form of the repository's own package would ship the solution.
+    # Installing the published package of the repository itself would ship the solution.
     own = [each for each in chosen if each.name == project]
     remarks += [f"{each.origin}: not used, {project} is this repository's own package" for each in own]
     torch = [each for each in chosen if each.name in TORCH_FAMILY - {project}]
-    # The base image brings CUDA's packages, as PyTorch.
+    # The base image provides CUDA's packages, like PyTorch.
     others = [each for each in chosen if each not in (*own, *torch) and not _CUDA.match(each.name)]
     python, unreadable = _python(manifests)
     needs = Needs(
@@ -106,7 +105,7 @@ def _beside_torch(asked_for: Sequence[DeclaredNeed], code: Code) -> tuple[str, .
 
 
 def _compiled_for_cuda(requirements: Sequence[DeclaredNeed]) -> str:
-    """Return what needs a compiler when it runs; what needs one to be installed is left out of every lock."""
+    """Return the package that needs a compiler at run time; no lock contains those that need one to install."""
     return next((f"{each} compiles CUDA code" for each in requirements if each.name == "deepspeed"), "")
 
 
@@ -115,9 +114,9 @@ def _first_of_each(lists: Iterable[list[DeclaredNeed]]) -> dict[str, DeclaredNee
 
 
 def _by_name(lists: Iterable[list[DeclaredNeed]]) -> dict[str, list[DeclaredNeed]]:
-    """Return the lines about each package, of the first file that names a version, else of the first.
+    """Return each package's lines in the first file that names a version, else in the first file.
 
-    A file may have several lines about a package, with markers.
+    A file may have several lines per package, with markers.
     """
     by_name: dict[str, list[DeclaredNeed]] = {}
     for of_file in lists:
@@ -132,11 +131,11 @@ def _by_name(lists: Iterable[list[DeclaredNeed]]) -> dict[str, list[DeclaredNeed
 
 
 def base_in_use(task: Task, needs: Needs, image: str | None, python: str | None) -> BaseImageOrigin:
-    """Return the base image for some needs: the one that is given, else the Dockerfile's, else the one that fits.
+    """Return the base image for some needs: the given one, else the Dockerfile's, else the best match.
 
-    Its Python is the one that is given, else the one that a build found, or that the annotator gave before.
+    Its Python is the given one, else the one found by a build, or given by the annotator earlier.
 
-    Raises LmrError for a reference that is none; a Dockerfile made by hand may say anything after FROM.
+    Raises LmrError for an invalid reference, which a hand-written Dockerfile may contain.
     """
     in_dockerfile = base_of(files.read_text_or_empty(task.dockerfile))
     if image is None and is_reference(in_dockerfile):
@@ -249,7 +248,7 @@ def _system(declared: Iterable[DeclaredNeed]) -> tuple[SystemPackage, ...]:
 
 
 def _own_version(manifests: Sequence[Manifest]) -> str:
-    """Return the version that a repository gives its package; ``0`` where it computes one, or names none."""
+    """Return the version of a repository's package; ``0`` if it is computed or missing."""
     for manifest in manifests:
         try:
             return str(Version(manifest.version))

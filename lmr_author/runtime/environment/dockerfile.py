@@ -1,4 +1,4 @@
-"""Write the Dockerfile and its ``.dockerignore``: functions of needs, base image and folder name."""
+"""Generate the Dockerfile and its ``.dockerignore`` from needs, base image and folder name."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ def render(
     pinned: bool = True,
     compiled: Sequence[str] = (),
 ) -> str:
-    """Return the Dockerfile. A repository's words go into its comments only, and its requirements into the lock.
+    """Return the Dockerfile. Text of the repository is used only in comments; its requirements are in the lock.
 
-    Packages of the system come from our own table. Nothing is downloaded but packages.
+    System packages come from our own table. Only packages are downloaded.
 
     Args:
         repo_folder: the repository's folder; default of the build argument ``DIR``.
-        pinned: whether the lock names every package, so that pip need not resolve (and cannot replace torch).
-        compiled: packages of the lock that have no wheel, so that a compiler is needed.
+        pinned: the lock names every package, so that pip need not resolve (and cannot replace torch).
+        compiled: packages of the lock without a wheel, which need a compiler.
 
-    Raises LmrError for a folder name that is none.
+    Raises LmrError for an invalid folder name.
     """
     _require_folder(repo_folder)
     system = _system(needs, base, compiled)
@@ -54,7 +54,7 @@ def render(
         own_lines=own_lines,
         pinned=pinned,
         system=system,
-        # Java's packages link their manual pages into a folder that slim images lack, and fail without it.
+        # Java's packages fail without the folder of manual pages, which slim images lack.
         java=any(package.name.startswith("default-j") for package in system),
         credentials=needs.credentials,
     )
@@ -67,7 +67,7 @@ def _system(needs: Needs, base: BaseImageOrigin, compiled: Sequence[str]) -> lis
         reason = f"compiled when they are installed: {', '.join(compiled)}"
         packages["build-essential"] = SystemPackage("build-essential", reason, "requirements.lock")
     if "build-essential" in packages and not base.torch:
-        # PyTorch's images have Python's headers; Debian's Python has them in a package of its own.
+        # PyTorch's images have Python's headers; Debian has a separate package for them.
         reason = "headers for what is compiled"
         packages["python3-dev"] = SystemPackage("python3-dev", reason, "requirements.lock")
     if has_compiler(base):
@@ -76,12 +76,12 @@ def _system(needs: Needs, base: BaseImageOrigin, compiled: Sequence[str]) -> lis
 
 
 def _plain(text: str) -> str:
-    """Text that is safe in a comment whatever a repository wrote: no control, quote, dollar, backslash."""
+    """Make a repository's text safe for a comment: no control character, quote, dollar, backslash."""
     return re.sub(r"[^A-Za-z0-9 .,:;/_()\[\]<>=!~+@#%-]", "_", printable(text, 160))
 
 
 def render_dockerignore(repo_folder: str) -> str:
-    """Return the ``.dockerignore``: only lock and repository are sent to the engine, without expected values."""
+    """Return the ``.dockerignore``: send only the lock and the repository to the engine, without expected values."""
     _require_folder(repo_folder)
     return _template("dockerignore.j2").render(folder=repo_folder)
 
@@ -89,7 +89,7 @@ def render_dockerignore(repo_folder: str) -> str:
 def _template(name: str) -> Template:
     from jinja2 import Environment, StrictUndefined
 
-    # Not HTML: escaping would change the file. The values are checked before.
+    # Not HTML: escaping would change the file. The values are already checked.
     environment = Environment(
         autoescape=False, undefined=StrictUndefined, keep_trailing_newline=True, trim_blocks=True
     )
@@ -99,5 +99,5 @@ def _template(name: str) -> Template:
 def _require_folder(name: str) -> None:
     if not _FOLDER.match(name):
         raise LmrError(
-            f"not a folder name for a Dockerfile: {name!r}", "use letters, digits, '.', '_' and '-'"
+            f"invalid folder name for a Dockerfile: {name!r}", "use letters, digits, '.', '_' and '-'"
         )

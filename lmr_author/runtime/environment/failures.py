@@ -1,6 +1,6 @@
-"""Explain why an environment could not be built, or something not imported or run in it, and what helps.
+"""Explain failures of builds, installations, imports and tests, with a fix.
 
-Causes and remedies are the rows of ``failures.toml``.
+Causes and fixes are the rows of ``failures.toml``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from lmr_author.runtime.environment.packages import (
 
 Stage = Literal["build", "install", "import", "script"]
 """``build``: an instruction of the Dockerfile; ``install``: uv, locally; ``import``: the smoke test; ``script``: a
-hand-made test."""
+hand-written test."""
 
 _TRACEBACK = "Traceback (most recent call last):"
 _LED_TO = (
@@ -46,18 +46,18 @@ _BUILT = (
     r"Failed building wheel for ([\w.-]+)",
     r"Failed to build [`']?([\w.-]+?)(?:==|`|'|\s*$)",
 )
-"""Words of pip and uv for a package that they could not build."""
+"""Messages of pip and uv about a package that failed to build."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Something that failed, and its output.
+    """A failed step and its output.
 
     Attributes:
-        where: the instruction, or the file that was imported.
+        where: the instruction, or the imported file.
         text: its output, or the traceback.
         missing: all modules that the imported code needs and the environment lacks.
-        lock: the text of the lock that was installed, as far as it is known.
+        lock: the text of the installed lock, if known.
     """
 
     stage: Stage
@@ -69,14 +69,14 @@ class Failure:
 
 @dataclass(frozen=True)
 class Explanation:
-    """A failure explained.
+    """The explanation of a failure.
 
     Attributes:
-        name: the row's.
+        name: the row's name.
         cause: one line, without a final full stop.
-        advice: what to try, likewise; it begins with the fix.
-        fix: kind of change that helps, one of the table ``fixes``; "" when a person has to decide.
-        names: what the fix is about: packages, requirements, an instruction.
+        advice: next steps, in the same format, starting with the fix.
+        fix: kind of change, from the table ``fixes``; "" if a person must decide.
+        names: arguments of the fix: packages, requirements, an instruction.
         about: ``machine``, ``environment`` or "" (the code).
     """
 
@@ -100,10 +100,10 @@ def rows(stage: Stage) -> list[tuple[str, dict[str, Any]]]:
 
 
 def explain(failure: Failure, about: str = "") -> Explanation | None:
-    """Return the first explanation that fits; None when none does, and the log has to be read.
+    """Return the first matching explanation, or None.
 
     Args:
-        about: only rows about this; "" for all.
+        about: restrict to rows about this; "" for all.
     """
     for topic, row in rows(failure.stage):
         if about in ("", topic) and (match := _match(row, failure)):
@@ -123,7 +123,7 @@ def _match(row: dict[str, Any], failure: Failure) -> re.Match[str] | None:
 
 
 def _explanation(row: dict[str, Any], topic: str, words: dict[str, str], lock: str) -> Explanation | None:
-    """Fill in the texts of a row; None where its fix lacks a word, and nothing else helps."""
+    """Fill in the texts of a row; None if its fix lacks a word and there is no alternative."""
     cause = " ".join(row["cause"].format_map(words).split())
     advice, fix = row.get("advice", "").format_map(words), row.get("fix", "")
     if not fix:
@@ -200,7 +200,7 @@ def _debian_package(groups: dict[str, str]) -> str:
 
 
 def _culprit(text: str) -> str:
-    """Return the package that pip or uv was building, "" when they do not say."""
+    """Return the package that pip or uv was building; "" if unknown."""
     for pattern in _BUILT:
         if match := re.search(pattern, text, re.M):
             return match[1]
@@ -221,10 +221,10 @@ def _inner_error(text: str) -> str:
 
 
 def _failing_library(text: str) -> str:
-    """Return the library whose code failed; "" where it is the repository's, or PyTorch's."""
+    """Return the library whose code failed; "" for the repository's code or PyTorch."""
     library = ""
     for file in re.findall(r'^ *File "([^"]+)", line', text, re.M):
-        # Python's own files come last when they were called: by whom is what counts.
+        # Skip Python's own files: their caller failed.
         if "-packages/" in file or "/lib/python3" not in file:
             match = re.search(r"-packages/(\w+)", file)
             library = library_of(match[1]) if match else ""
@@ -236,27 +236,26 @@ def explain_build(error: SandboxBuildError, lock: str = "") -> Explanation | Non
 
 
 def build_hint(error: SandboxBuildError) -> str:
-    """Return what to do about a build that failed: the likely cause and its fix, where they are known."""
+    """Return the hint for a failed build: the likely cause and its fix, if known."""
     explanation = explain_build(error)
     if explanation is None:
         return error.hint
-    whole = f"; the whole log is {error.log}" if error.log else ""
+    whole = f"; full log: {error.log}" if error.log else ""
     return f"{explanation.cause}: {explanation.advice}{whole}"
 
 
 def explain_command(
     text: str, *, in_image: bool, python: Path | None, lock: str = "", made_by: Sequence[str] = ()
 ) -> Hint:
-    """Return cause and advice where a command that ended with a traceback shows that its environment is to blame.
+    """Return cause and advice if a command's traceback shows that its environment is to blame, else an empty hint.
 
-    The last exception is looked at first, then those that led to it; not what else was printed: libraries warn of
-    what nobody needs. Empty when it is something else: the program's own mistake.
+    Reads the last exception, then its causes, but no other output: libraries print many irrelevant warnings.
 
     Args:
         text: the command's output.
         in_image: the command ran in the task's image.
-        python: the interpreter that the annotator named; None for the environment of the task, or none at all.
-        lock: the task's requirements.lock, whose options the command that makes it again has to repeat.
+        python: the interpreter that the annotator named; None for the task's environment, or none.
+        lock: the task's requirements.lock, whose options the suggested command repeats.
         made_by: see :func:`local_repair`.
     """
     parts = text.split(_TRACEBACK)
@@ -266,13 +265,13 @@ def explain_command(
     last, chain = parts[-1], _TRACEBACK.join(parts[first:])
     explanation = explain(Failure("import", "", last, lock=lock), "environment")
     explanation = explanation or explain(Failure("import", "", chain, lock=lock), "environment")
-    # An unknown module may come from anywhere: the place decides, not the environment.
+    # An unknown module may be the repository's own, not a missing package.
     if explanation is None or (explanation.name == "no-module" and not explanation.fix):
         return Hint("")
     if python is None and _is_locked(explanation, lock):
         command = shlex.join(["lmr-author", "env", *(["build"] if in_image else ["local", *made_by])])
         setting = Setting("--with", tuple(explanation.names), f"`{command}`")
-        return Hint(f"{explanation.cause}, though requirements.lock has it: {{0}}", (setting,))
+        return Hint(f"{explanation.cause}, although it is in requirements.lock: {{0}}", (setting,))
     here = "" if in_image else f"; {local_repair(explanation, python, made_by)}"
     advice, option = f"{explanation.advice}{here}", _options(explanation.fix, explanation.names, lock)
     if not option:
@@ -291,16 +290,16 @@ def _is_locked(explanation: Explanation, lock: str) -> bool:
 
 
 def local_repair(explanation: Explanation, python: Path | None = None, made_by: Sequence[str] = ()) -> str:
-    """Return what helps on this machine alone.
+    """Return the fix for this machine only.
 
     Args:
         python: see :func:`explain_command`.
-        made_by: options of `env local` that made the task's environment; the command that helps repeats them, as
-            another environment is made, not this one changed.
+        made_by: options of `env local` that created the task's environment; the suggested command repeats them, as it
+            creates another environment.
     """
     names = explanation.names
     if explanation.fix == "variable":
-        return "the local sandbox sets it, too"
+        return "the local sandbox sets it too"
     if explanation.fix == "system":
         return f"here by `apt-get install {' '.join(names)}`"
     if explanation.fix != "requirements":

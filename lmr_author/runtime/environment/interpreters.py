@@ -1,4 +1,4 @@
-"""The Pythons of this machine. No virtual environment is started: its packages may be anybody's."""
+"""The Pythons of this machine. Virtual environments are not run: their packages are untrusted."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Interpreter:
 
 def find(minor: str) -> Interpreter | None:
     for folder in _folders():
-        # Unlike Path.is_file, these pass over a folder that may not be read.
+        # Unlike Path.is_file, these skip unreadable folders.
         if os.path.isfile(folder / f"python{minor}") and not os.path.isfile(folder.parent / "pyvenv.cfg"):  # noqa: PTH113
             with suppress(LmrError):
                 return at(folder / f"python{minor}")
@@ -38,9 +38,9 @@ def find(minor: str) -> Interpreter | None:
 
 
 def _folders() -> list[Path]:
-    """Return the folder of the Python below our own environment, PATH's, and those of pyenv's and uv's versions.
+    """Return the folders of our environment's base Python, of PATH, and of pyenv's and uv's versions.
 
-    pyenv's shims work only for the version that it has selected.
+    pyenv's shims work only for its selected version.
     """
     own = Path(getattr(sys, "_base_executable", sys.executable)).parent
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
@@ -51,8 +51,8 @@ def _folders() -> list[Path]:
 
 
 def at(path: Path) -> Interpreter:
-    """Return the Python at a path. Raises LmrError where there is none, or one older than 3.7."""
-    hint = "give the path of a Python 3.7 or newer, or a version as 3.10"
+    """Return the Python at a path. Raises LmrError if there is none, or it is older than 3.7."""
+    hint = "use the path of a Python 3.7 or newer, or a version such as 3.10"
     try:
         python = find_interpreter(path.expanduser().absolute())
     except SandboxError as error:
@@ -63,11 +63,11 @@ def at(path: Path) -> Interpreter:
 
 
 def choose(wanted: str, asked: str | None) -> tuple[Interpreter, str]:
-    """Return the interpreter for an environment, and a remark ("" when it is the one that was wanted).
+    """Return the interpreter for an environment, and a remark ("" if it is the wanted one).
 
     Args:
-        wanted: minor version that the lock was made for; else the nearest is taken, of two the newer.
-        asked: version that the annotator asks for, as ``3.10``, or the path of an interpreter; it must be there.
+        wanted: minor version of the lock; else the nearest is used, of two the newer.
+        asked: the annotator's choice, which must exist: a version such as ``3.10``, or an interpreter's path.
     """
     if asked is not None and "/" in asked:
         return _base_of(at(Path(asked))), ""
@@ -81,7 +81,7 @@ def choose(wanted: str, asked: str | None) -> tuple[Interpreter, str]:
     if asked is not None or not here:
         have = ", ".join(python.minor for python in here) or "none"
         raise LmrError(
-            f"there is no Python {asked or wanted} on this machine (there is: {have})",
+            f"Python {asked or wanted} is not installed on this machine (installed: {have})",
             "install it (uv python install, pyenv, your distribution), or build the image: `lmr-author env build`",
         )
     missing = f"requirements.lock is for Python {wanted}, which is not on this machine"

@@ -1,4 +1,4 @@
-"""``env local``: make a task's environment on this machine, and import the goal files in it."""
+"""``env local``: create a task's environment on this machine, and import the goal files in it."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ from lmr_author.runtime.sandbox.local import LocalSandbox
 def make_local(
     task: Task, say: Progress, *, python: str | None = None, extra: Sequence[str] = (), cuda: bool = False
 ) -> tuple[venvs.LocalEnvironment, tuple[str, ...]]:
-    """Find or make the virtual environment of a task, import the goal files in it; return it with remarks.
+    """Find or create the virtual environment of a task, and import the goal files; return it with remarks.
 
-    PyTorch, which the base image brings in Docker, is added at the base image's version, unless ``extra``
-    names another, or the repository does not use it; so are torchvision and torchaudio.
+    PyTorch, torchvision and torchaudio are added at the base image's version, unless ``extra`` names another, or the
+    repository does not use them.
 
     Args:
-        python: a version that must be on this machine, or an interpreter's path; None is the lock's, or the nearest.
+        python: an installed version, or an interpreter's path; None for the lock's version, or the nearest.
         extra: more requirements.
-        cuda: CUDA libraries may be installed although there is no GPU.
+        cuda: allow CUDA libraries although there is no GPU.
 
-    Raises LmrError: no lock, no such Python here, something that cannot be installed.
+    Raises LmrError: no lock, no such Python here, a failed installation.
     """
     info = task.load()
     if not task.lock.is_file():
-        raise LmrError(f"{task.name} has no requirements.lock", "write it: `lmr-author env lock`")
+        raise LmrError(f"{task.name} has no requirements.lock", "generate one with `lmr-author env lock`")
     lock = files.read_text_or_empty(task.lock)
     needs = read_needs(task.repository(info))
     base = base_in_use(task, needs, None, lock_file.python(lock) or None)
@@ -56,7 +56,7 @@ def make_local(
     cuda = cuda or venvs.has_gpu()
     environment = _make(contents, base.python, cuda, say)
     imports = _import_goals(task, info, environment.python.path, lock, say)
-    # A package of the lock may import torchvision (timm), which no lock holds.
+    # A package of the lock may import torchvision (timm), which no lock contains.
     missing = {module for each in imports for module in each.result.missing}
     if image_torch and (beside := tuple(sorted(BESIDE_TORCH & missing - set(map(package_of, extra))))):
         contents = replace(contents, extra=with_torch(extra, image_torch, beside))
@@ -76,7 +76,7 @@ def _make(contents: venvs.Contents, locked_for: str, cuda: bool, say: Progress) 
     except LmrError as error:
         if minor == locked_for:
             raise
-        again = f"`lmr-author env lock --python-version {minor}` makes one for this Python"
+        again = f"lock for this Python with `lmr-author env lock --python-version {minor}`"
         hint = f"requirements.lock is for Python {locked_for}: {{0}}; {error.hint}"
         raise LmrError(error.message, Hint(hint, (Setting("--python-version", (minor,), again),))) from error
 
@@ -84,14 +84,14 @@ def _make(contents: venvs.Contents, locked_for: str, cuda: bool, say: Progress) 
 def _remarks(contents: venvs.Contents, needs: Needs) -> list[str]:
     remarks = []
     if unmet(needs, contents.python.minor):
-        advice = "the code may not run there; --python X.Y takes another that is on this machine"
-        remarks.append(f"{asking(needs)}, and this environment has {contents.python.minor}: {advice}")
+        advice = "the code may not run; --python X.Y uses another Python of this machine"
+        remarks.append(f"{asking(needs)}, but this environment has {contents.python.minor}: {advice}")
     if not any(text.startswith("torch==") for text in contents.extra):
         unknown = "as the base image's version is not known"
         why = unknown if needs.torch else "which the repository does not use"
         remarks.append(f"without PyTorch, {why}; --with torch==VERSION adds it")
     if why := uv_command.why_only_wheels(uv_command.settings_with_pip()):
-        remarks.append(f"only wheels are installed, and nothing was compiled or started: {why}")
+        remarks.append(f"installed only wheels, without compiling or running anything: {why}")
     return remarks
 
 
@@ -105,18 +105,18 @@ def _import_failure(imported: ImportResult, environment: venvs.LocalEnvironment)
 
 
 def with_torch(extra: Sequence[str], torch: str, beside: Sequence[str]) -> tuple[str, ...]:
-    """Return the extra packages with PyTorch, as the base image has it, unless the annotator names one.
+    """Return the extra packages with the base image's PyTorch, unless the annotator names one.
 
     Args:
         torch: the base image's version; "" for none.
-        beside: torchvision and torchaudio, where they are used; each asks for the one PyTorch that fits it.
+        beside: torchvision and torchaudio, if used; each requires its matching PyTorch.
     """
     for text in extra:
         if not package_of(text):
             hint = (
-                "write it as 'NAME @ git+https://…'" if is_address(text) else "give one such as torch==2.6.0"
+                "write it as 'NAME @ git+https://…'" if is_address(text) else "use one such as torch==2.6.0"
             )
-            raise LmrError(f"{printable(text)!r} is no requirement", Hint(hint, (Setting("--with"),)))
+            raise LmrError(f"{printable(text)!r} is not a requirement", Hint(hint, (Setting("--with"),)))
     named = set(map(package_of, extra))
     if "torch" not in named and not torch:
         return tuple(extra)
@@ -125,7 +125,7 @@ def with_torch(extra: Sequence[str], torch: str, beside: Sequence[str]) -> tuple
 
 
 def with_numpy(extra: Sequence[str], lock: str) -> tuple[str, ...]:
-    """Return the extra packages with numpy, which PyTorch's images bring: recorded tensors are compared by it."""
+    """Return the extra packages with numpy, which PyTorch's images contain: comparing recorded tensors needs it."""
     torch = [_TORCH.fullmatch(text.strip()) for text in extra if package_of(text) == "torch"]
     has_numpy = "numpy" in map(package_of, extra) or re.search(r"^numpy\b", lock, re.MULTILINE)
     if not torch or has_numpy:
@@ -135,13 +135,13 @@ def with_numpy(extra: Sequence[str], lock: str) -> tuple[str, ...]:
 
 
 _TORCH = re.compile(r"torch==(\d+)\.(\d+).*")
-"""A pinned PyTorch. One before 2.3 was built for a numpy before 2."""
+"""A pinned PyTorch; builds before 2.3 need a numpy before 2."""
 
 
 def _import_goals(task: Task, info: TaskInfo, python: Path, lock: str, say: Progress) -> list[ImportResult]:
-    """Import each goal file in the local sandbox; [] where nothing is masked, or nothing may be started.
+    """Import each goal file in the local sandbox; [] if nothing is masked, or code must not run.
 
-    Raises SandboxError when the interpreter does not run in it.
+    Raises SandboxError if the interpreter does not run in it.
     """
     repository = task.repository(info)
     goals = [name for name in info.goal_files if files.is_file_inside(repository, name)]
@@ -156,7 +156,7 @@ def _import_goals(task: Task, info: TaskInfo, python: Path, lock: str, say: Prog
         work.chmod(0o755)
         staging.copy_tree(repository, work / "tree", {}, with_tests=False)
         sandbox.prepare()
-        below = staging.source_folder(repository)  # which the Dockerfile puts on the path, too
+        below = staging.source_folder(repository)  # also on the path in the Dockerfile
         env = {"PYTHONPATH": f"{inside}/{below}"} if below else {}
         mounts = [Mount(work / "tree", inside)]
         return import_files(sandbox, inside, goals, mounts=mounts, env=env, lock=lock)

@@ -1,4 +1,4 @@
-"""``env lock``: pin what a repository needs, and write the lock and the Dockerfile."""
+"""``env lock``: pin a repository's requirements, and write the lock and the Dockerfile."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from lmr_author.runtime.environment.pinning import pin
 from lmr_author.runtime.environment.requirements import is_address, parse_requirement
 
 _WITH = "--with"
-"""Origin of a requirement that the annotator added, which is never loosened."""
+"""Origin of a requirement that the annotator added; it is never loosened."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,10 @@ class LockResult:
     """The result of ``env lock``.
 
     Attributes:
-        name: the repository's folder in the task, and in the image.
-        needs: of the repository, with what the options change.
-        files: those that were made.
-        kept: the Dockerfile was edited, and stays as it is.
+        name: the repository's folder in the task and in the image.
+        needs: the repository's needs, changed by the options.
+        files: the generated files.
+        kept: the Dockerfile was edited, and was not overwritten.
     """
 
     name: str
@@ -61,24 +61,24 @@ class LockResult:
 
 
 def lock(task: Task, options: LockOptions, progress: Progress | None = None) -> LockResult:
-    """Pin what the repository needs; write ``requirements.lock``, the Dockerfile, and the record of them.
+    """Pin the repository's requirements; write ``requirements.lock``, the Dockerfile, and their record.
 
-    A Dockerfile that somebody edited stays as it is, unless ``options.force`` is set.
+    An edited Dockerfile is kept, unless ``options.force`` is set.
 
-    Raises LmrError when there is no lock to be had: the index does not answer, or no versions fit together; and
-    for a lock that somebody edited, without ``options.force``.
+    Raises LmrError if the index does not answer or the requirements have no solution; and for an edited lock without
+    ``options.force``.
     """
     with locks.held(task.root):
         if lock_file.is_edited(task.lock) and not options.force:
             raise LmrError(
-                "requirements.lock was edited, or not made by this version of lmr-author",
-                "--force overwrites it and keeps a copy in authoring/removed/",
+                "requirements.lock was edited, or was not written by this version of lmr-author",
+                "overwrite it with --force, which keeps a copy in authoring/removed/",
             )
         kept = lock_file.is_edited(task.dockerfile) and not options.force
         if kept and options.base_image not in (None, base_of(files.read_text_or_empty(task.dockerfile))):
             raise LmrError(
-                "the Dockerfile was edited, or not made by this version of lmr-author, and is for another base image",
-                f"write {options.base_image} into it by hand; or --force overwrites it and keeps a copy in"
+                "the Dockerfile has another base image, and was edited or not written by this version of lmr-author",
+                f"write {options.base_image} into it by hand, or overwrite it with --force, which keeps a copy in"
                 " authoring/removed/",
             )
         info = task.load()
@@ -102,7 +102,7 @@ def _resolve(
 ) -> tuple[Needs, BaseImageOrigin, Lock]:
     needs = read_needs(task.repository(info), _date(task, options), _goals(info, options))
     base = base_in_use(task, needs, options.base_image, options.python)
-    # Of several for one package the last counts: advice repeats the options of the lock before.
+    # The last option for a package counts: advice repeats the options of the previous lock.
     extra = {package_of(text) or text: text for text in options.extra}
     options = replace(options, extra=tuple(extra.values()))
     needs, changes = _with_extra(needs, options.extra)
@@ -123,7 +123,7 @@ def _date(task: Task, options: LockOptions) -> datetime | None:
 
 
 def parse_date(text: str) -> datetime:
-    """Read ``2023-06-01`` (the whole of that day, UTC) or RFC 3339. Raises UsageError."""
+    """Read ``2023-06-01`` (the end of that day, UTC) or RFC 3339. Raises UsageError."""
     hint = "write 2023-06-01, or 2023-06-01T12:00:00Z"
     try:
         moment = datetime.fromisoformat(text)
@@ -134,7 +134,7 @@ def parse_date(text: str) -> datetime:
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     if moment.year < 2005:
-        raise UsageError(f"--date {text}: the package index did not exist", hint)
+        raise UsageError(f"--date {text} is before the package index existed", hint)
     return moment
 
 
@@ -143,28 +143,28 @@ def _goals(info: TaskInfo, options: LockOptions) -> tuple[str, ...]:
         return ()
     goals = info.goal_files or options.goals
     if not goals:
-        raise UsageError("--only-goal: no goal file is known", "mask a function first, in a task")
+        raise UsageError("--only-goal: the task has no goal file", "mask a function first")
     return goals
 
 
 def _with_extra(needs: Needs, extra: tuple[str, ...]) -> tuple[Needs, tuple[str, ...]]:
-    """Return the needs with more requirements, and what that changes. Raises UsageError for what is none."""
+    """Add requirements to the needs; return the needs and the changes. Raises UsageError for an invalid one."""
     requirements, constraints, changes = list(needs.requirements), list(needs.constraints), []
     for text in extra:
         added = parse_requirement(text, _WITH)
         if not isinstance(added, DeclaredNeed):
-            hint = "give {0} one such as 'numpy<2'"
+            hint = "use {0} with a requirement such as 'numpy<2'"
             if is_address(text):
                 hint = (
-                    "{0} adds versions of the package index; "
+                    "{0} adds packages of the package index only; "
                     "`lmr-author env local --with 'NAME @ git+https://…'` installs from an address"
                 )
-            raise UsageError(f"{printable(text)!r} is no requirement", Hint(hint, (Setting(_WITH),)))
+            raise UsageError(f"{printable(text)!r} is not a requirement", Hint(hint, (Setting(_WITH),)))
         if added.name in TORCH_FAMILY:
             settings = Setting(_WITH), Setting("--base-image")
-            hint = "take it out of {0}; {1} chooses its version"
-            raise UsageError(f"{text}: PyTorch is the base image's", Hint(hint, settings))
-        # A version of the repository's may be a constraint only, as of what no goal file imports.
+            hint = "remove it from {0}; {1} chooses its version"
+            raise UsageError(f"{text}: the base image provides PyTorch", Hint(hint, settings))
+        # The repository's version may be only a constraint, if no goal file imports the package.
         replaced = [own for own in (*requirements, *constraints) if own.name == added.name]
         requirements = [own for own in requirements if own not in replaced] + [added]
         constraints = [own for own in constraints if own not in replaced]
@@ -175,14 +175,16 @@ def _with_extra(needs: Needs, extra: tuple[str, ...]) -> tuple[Needs, tuple[str,
 
 
 def _without(needs: Needs, texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Return names as the index has them. Raises UsageError for what is no name, or a misspelt requirement."""
+    """Return normalised names. Raises UsageError for an invalid name, or a package that is not required."""
     required = [requirement.name for requirement in needs.requirements]
     for text in texts:
         name = canonicalize_name(text)
         near = [] if name in required else difflib.get_close_matches(name, required, 1, 0.8)
         if near or not name.replace("-", "").isalnum():
             hint = (
-                f"did you mean {near[0]}?" if near else "give {0} a package's name alone, such as deepspeed"
+                f"did you mean {near[0]}?"
+                if near
+                else "use {0} with only a package's name, such as deepspeed"
             )
             setting = Setting("--without", tuple(near))
             problem = f"{printable(text)}: the repository requires no such package"
@@ -192,15 +194,15 @@ def _without(needs: Needs, texts: tuple[str, ...]) -> tuple[str, ...]:
 
 def _why(failed: Lock, base: BaseImageOrigin) -> str:
     if failed.failure is not UnpinnedReason.CONFLICT:
-        return f"requirements.lock cannot be made: {failed.cause}"
+        return f"cannot create requirements.lock: {failed.cause}"
     blamed = f" ({', '.join(map(str, failed.blamed))})" if failed.blamed else ""
-    return f"no versions fit together for Python {base.python}{blamed}: {failed.cause}"
+    return f"the requirements conflict on Python {base.python}{blamed}: {failed.cause}"
 
 
 _ADVICE = {
-    UnpinnedReason.NO_ANSWER: "check the network; UV_OFFLINE=1 uses what was asked before",
-    UnpinnedReason.NOT_CACHED: "run it once with a network, so that the resolver's cache has what is needed",
-    UnpinnedReason.SLOW: "give it more time: `lmr-author env lock --timeout SECONDS`",
+    UnpinnedReason.NO_ANSWER: "check the network; UV_OFFLINE=1 uses only the resolver's cache",
+    UnpinnedReason.NOT_CACHED: "run it once with a network, to fill the resolver's cache",
+    UnpinnedReason.SLOW: "raise the time limit: `lmr-author env lock --timeout SECONDS`",
 }
 
 
@@ -209,13 +211,13 @@ def _advice(failed: Lock, options: LockOptions) -> Hint:
     if failed.failure in _ADVICE:
         return Hint(_ADVICE[failed.failure])
     if failed.failure is not UnpinnedReason.CONFLICT:
-        return Hint("see the requirements that it names; {0} leaves one out", (leave_out,))
+        return Hint("check the requirements that it names; {0} drops one", (leave_out,))
     others = Setting("--python-version"), Setting("--base-image", (), "--base-image or --date"), leave_out
     if not (own := _versions_in_the_way(failed)):
         return Hint("try another {0}, {1}, or {2}", others)
     command = f"`{without_versions(failed, options)}`"
     drop = Setting(_WITH, tuple(map(_without_version, own)), command)
-    return Hint("drop the versions that prevent it: {0}; or try another {1}, {2}, or {3}", (drop, *others))
+    return Hint("drop the conflicting versions: {0}; or try another {1}, {2}, or {3}", (drop, *others))
 
 
 def _versions_in_the_way(failed: Lock) -> list[DeclaredNeed]:
@@ -223,7 +225,7 @@ def _versions_in_the_way(failed: Lock) -> list[DeclaredNeed]:
 
 
 def without_versions(failed: Lock, options: LockOptions | None = None) -> str:
-    """Return the command that locks without the versions that prevent a solution, as typed; "" where none is known."""
+    """Return the shell command that locks without the conflicting versions; "" if none are known."""
     options = options or LockOptions()
     own = _versions_in_the_way(failed)
     if not own:

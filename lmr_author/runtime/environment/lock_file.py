@@ -1,4 +1,4 @@
-"""A requirements.lock: its content and lines; and the checksum that shows whether a generated file was edited."""
+"""The format of requirements.lock, and the checksum that shows whether a generated file was edited."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lmr_author.runtime.environment.needs import DeclaredNeed
 from lmr_author.runtime.environment.packages import package_of
 
 SECONDS = 300.0
-"""A long list of requirements, on a busy machine and with an empty cache, has taken three minutes."""
+"""A long list of requirements took three minutes on a busy machine with an empty cache."""
 
 
 class UnpinnedReason(StrEnum):
@@ -34,15 +34,15 @@ class Lock:
     """The content of ``requirements.lock``.
 
     Attributes:
-        text: the file: comments, and one requirement a line; never an option or an address.
-        pinned: every package, also indirect ones, has one exact version.
-        remarks: how it was made, or why it is not pinned, and what else is worth a comment.
-        left_out: requirements that were put aside, each with the reason.
-        compiled: packages without a wheel, which are compiled when they are installed.
-        failure: why it is not pinned; None when it is.
-        cause: the same in words.
-        blamed: requirements that the resolver names where no versions fit together.
-        changes: what was changed of what the repository asks for.
+        text: the file: comments, and one requirement per line; no options or addresses.
+        pinned: every package, including indirect ones, has an exact version.
+        remarks: comments on the resolution, such as the reason why it is not pinned.
+        left_out: dropped requirements, each with the reason.
+        compiled: packages without a wheel, to be compiled at installation.
+        failure: why it is not pinned; None if it is.
+        cause: the same as text.
+        blamed: requirements that the resolver names in a conflict.
+        changes: changes of the repository's requirements.
     """
 
     text: str
@@ -65,15 +65,15 @@ class LockOptions:
     """The options of ``env lock``.
 
     Attributes:
-        date: versions as of this moment, as given; None for the commit's.
-        python: Python version inside the image, where it is known better.
-        base_image: the image, in place of the Dockerfile's.
-        force: overwrite a lock or a Dockerfile that somebody edited.
-        seconds: time limit; with 0 no index is asked, and exact requirements are taken as the repository names them.
-        extra: requirements beside the repository's, or in place of its own.
-        without: names of packages that are not installed, whoever needs them.
-        only_goal: pin only what the goal files import.
-        goals: the goal files, where nothing is masked yet; with only_goal.
+        date: date limit of versions, as typed; None for the commit's date.
+        python: Python version inside the image, if known better.
+        base_image: replaces the Dockerfile's.
+        force: overwrite an edited lock or Dockerfile.
+        seconds: time limit; 0 uses the repository's exact requirements without the package index.
+        extra: requirements in addition to the repository's, or replacing them.
+        without: names of packages that are never installed.
+        only_goal: pin only the imports of the goal files.
+        goals: the goal files for only_goal, if nothing is masked yet.
     """
 
     date: str | None = None
@@ -93,7 +93,7 @@ class LockOptions:
 
 
 def requirements(lock: str) -> dict[str, str]:
-    """Return the requirements of a lock by normalised name, without comments, options and hashes."""
+    """Return a lock's requirements by normalised name, without comments, options and hashes."""
     by_name: dict[str, str] = {}
     for line in re.sub(r"\\\r?\n", " ", lock).splitlines():
         text = re.split(r"\s+--hash|\s+#", line.strip())[0].strip()
@@ -135,7 +135,7 @@ def python(lock: str) -> str:
 def options_of(lock: str) -> list[str]:
     try:
         return shlex.split(_comment(lock, r"options: (.*)$"))
-    except ValueError:  # somebody edited the line
+    except ValueError:  # an edited line
         return []
 
 
@@ -152,11 +152,11 @@ _STAMP = re.compile(
 
 @dataclass(frozen=True)
 class Written:
-    """A file that was made.
+    """A generated file.
 
     Attributes:
-        changed: whether it was written: it may have been like this before.
-        copy: of the former file, relative to the task's ``authoring/removed/``; "" when nobody had edited it.
+        changed: its content changed.
+        copy: path of the former, edited file, relative to the task's ``authoring/removed/``; or "".
     """
 
     path: Path
@@ -169,7 +169,7 @@ def stamped(text: str) -> str:
 
 
 def is_edited(path: Path) -> bool:
-    """Return whether a file exists and is not as we wrote it: the checksum is absent, or is another text's."""
+    """Return whether a file exists but its checksum is missing or wrong."""
     text = files.read_text_or_empty(path)
     return path.is_file() and _STAMP.findall(text) != [_digest(_STAMP.sub("", text))]
 
@@ -179,7 +179,7 @@ def _digest(text: str) -> str:
 
 
 def write(task: Task, path: Path, text: str) -> Written:
-    """Write a file of a task. Of one that somebody has edited a copy is kept in ``authoring/removed/``."""
+    """Write a file of a task; keep a copy of an edited one in ``authoring/removed/``."""
     if path.is_file() and files.read_text_or_empty(path) == text:
         return Written(path, changed=False)
     copy = task.move_to_removed(path, copy=True) if is_edited(path) else ""

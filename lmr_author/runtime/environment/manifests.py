@@ -1,4 +1,4 @@
-"""Find and read the files in which a repository says what it needs; requirements files have their own module."""
+"""Find and read the files that declare a repository's requirements; requirements files have their own module."""
 
 from __future__ import annotations
 
@@ -53,16 +53,16 @@ _IN_PROSE = re.compile(r"(?<![\w=/.-])([A-Za-z][\w.-]*?)`?\s?(==)\s?`?v?(\d+(?:\
 _LIST_ITEM = re.compile(
     r"^\s*[-*+]\s+[`*]*([A-Za-z][\w.-]*)[`*]*\s*(==|>=|=|:)?\s*`?v?(\d+(?:\.\d+)+)`?\.?\s*$"
 )
-"""An item of a list with a package and its version alone, as in "- PyTorch 1.7.1"."""
+"""A list item with only a package and its version, as in "- PyTorch 1.7.1"."""
 _UNREADABLE = (
     LmrError, ValueError, TypeError, AttributeError, SyntaxError, RecursionError, configparser.Error,
     msgspec.MsgspecError,
 )  # fmt: skip
-"""Errors of reading a file; PyYAML raises the odd ones for an invalid date."""
+"""Errors of reading a file; PyYAML raises the unusual ones for an invalid date."""
 
 
 def read_manifests(repo: Path) -> list[Manifest]:
-    """Read every file that declares something, in order of precedence."""
+    """Read every file that declares requirements, in order of precedence."""
     top = _files(repo)
     read = [read_requirements(repo, name) for name in _requirements_files(repo, top)]
     read += _read_conda_files(repo, [""])
@@ -88,9 +88,9 @@ def _requirements_files(repo: Path, top: list[str]) -> list[str]:
 
 
 def _read_conda_files(repo: Path, folders: Sequence[str]) -> list[Manifest]:
-    """Read the YAML files with dependencies of the first folder that has any.
+    """Read the YAML files with dependencies in the first folder that has any.
 
-    The authors' export of what they had, exact to the version, comes before what they ask for; else a usual name.
+    An export of the authors' environment with exact versions comes first, then a usual file name.
     """
     for folder in folders:
         names = [name for name in _files(repo / folder) if name.endswith(_YAML)]
@@ -114,7 +114,7 @@ def _has_dependencies(path: Path) -> bool:
 
 
 def _read_readme(root: Path, path: str) -> Manifest:
-    """Read the versions in installation commands, lists and prose: hints. A ``.sh`` file is all commands."""
+    """Read the versions in installation commands, lists and prose as hints. A ``.sh`` file is all commands."""
     manifest = Manifest(path)
     try:
         lines = list(enumerate(read_text(files.inside(root, path)).splitlines(), 1))
@@ -156,7 +156,7 @@ def _stated(lines: Iterable[tuple[int, str]], path: str) -> Iterator[DeclaredNee
 
 
 def _place(path: str, text: str, *needles: str) -> str:
-    """Return ``path:line`` of the first line with all needles: parsers do not tell where a value is."""
+    """Return ``path:line`` of the first line with all needles: parsers do not give positions."""
     for number, line in enumerate(text.splitlines(), 1):
         if all(needle in line for needle in needles):
             return f"{path}:{number}"
@@ -164,7 +164,7 @@ def _place(path: str, text: str, *needles: str) -> str:
 
 
 def read_manifest(root: Path, path: str) -> Manifest:
-    """Read a file by its name; one that cannot be read is a problem, and declares nothing."""
+    """Read a file by its name; an unreadable one becomes a problem and declares nothing."""
     reader = _READERS.get(PurePosixPath(path).name, _read_conda)
     manifest = Manifest(path)
     try:
@@ -194,7 +194,7 @@ class _PyProject(msgspec.Struct):
 
 
 def _read_pyproject(text: str, manifest: Manifest, root: Path) -> None:
-    """Read ``[project]``, else ``[tool.poetry]``; extras and groups are not used."""
+    """Read ``[project]``, else ``[tool.poetry]``, ignoring extras and groups."""
     pyproject = msgspec.toml.decode(text, type=_PyProject)
     project = pyproject.project or pyproject.tool.poetry or _Project()
     place, python = partial(_place, manifest.path, text), project.python
@@ -221,7 +221,7 @@ def _read_poetry(dependencies: Mapping[str, Any], place: Callable[..., str], man
 
 
 def _poetry_requirement(name: str, row: Mapping[str, Any]) -> str:
-    """Return a row of ``[tool.poetry.dependencies]`` in PEP 508's form."""
+    """Convert a row of ``[tool.poetry.dependencies]`` to PEP 508."""
     for key, prefix in (("git", "git+"), ("url", ""), ("path", "")):
         if key in row:
             return f"{name} @ {prefix}{row[key]}"
@@ -236,7 +236,7 @@ def _poetry_requirement(name: str, row: Mapping[str, Any]) -> str:
 
 
 def _poetry_specifier(value: object) -> str:
-    """Return ``^1.2`` and ``~1.2`` (python-poetry.org/docs/dependency-specification) as PEP 440 specifiers."""
+    """Convert ``^1.2`` and ``~1.2`` (python-poetry.org/docs/dependency-specification) to PEP 440 specifiers."""
     parts = []
     for part in str(value or "*").replace(" ", "").split(","):
         match = re.fullmatch(r"([\^~])(\d+(?:\.\d+)*)\w*", part)
@@ -248,7 +248,7 @@ def _poetry_specifier(value: object) -> str:
 
 
 def _end_of_range(operator: str, version: str) -> str:
-    """Return the first version after ``^version``, where the first number but 0 is kept, or ``~version``."""
+    """Return the first version above ``^version``, which fixes the first nonzero number, or ``~version``."""
     numbers = list(map(int, version.split(".")))
     last = len(numbers) - 1
     last = next(filter(numbers.__getitem__, range(last)), last) if operator == "^" else min(1, last)
@@ -270,9 +270,9 @@ def _read_setup_cfg(text: str, manifest: Manifest, root: Path) -> None:
 
 
 def _read_setup_py(text: str, manifest: Manifest, root: Path) -> None:
-    """Read the literal arguments of the ``setup`` call; the file is not run."""
+    """Read the literal arguments of the ``setup`` call without running the file."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the repository's invalid escapes are not ours to report
+        warnings.simplefilter("ignore")  # do not report the repository's invalid escapes
         tree = ast.parse(text)
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     setup = next((call for call in calls if re.fullmatch(r"(\w+\.)?setup", ast.unparse(call.func))), None)
@@ -318,5 +318,5 @@ _READERS: dict[str, Callable[[str, Manifest, Path], None]] = {
 
 
 def _strings(value: object) -> list[str]:
-    """Return the strings of a list; nothing else is turned into text (an alias bomb in YAML would explode)."""
+    """Return the strings of a list, ignoring other values: converting an alias bomb in YAML would explode."""
     return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []

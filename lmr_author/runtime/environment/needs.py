@@ -1,4 +1,4 @@
-"""The needs of a repository, each fact with the place it was read from."""
+"""The needs of a repository, each with its origin."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class DeclaredNeed:
 
     Attributes:
         name: normalised package name.
-        text: the requirement in PEP 508 form, made from parsed parts: no option, no URL, one line.
+        text: the requirement in PEP 508 form, built from parsed parts: no option, no URL, one line.
         origin: file and line, as in ``requirements.txt:4``.
-        guessed: derived from an import; nobody declares it, so it is dropped when it does not fit.
-        mentioned: its version comes from a README, a Dockerfile or conda, whose versions the package index need not
-            have; it is dropped when it does not fit.
+        guessed: derived from an import, not declared; dropped in a conflict.
+        mentioned: its version comes from a README, a Dockerfile or conda, and may be missing on the package index;
+            the version is dropped in a conflict.
     """
 
     name: str
@@ -55,24 +55,24 @@ class SystemPackage:
 
 @dataclass(frozen=True)
 class Needs:
-    """Everything that a repository declares, or that its code shows.
+    """All needs that a repository declares, or that its code shows.
 
     Attributes:
         requirements: without the PyTorch family and the repository's own package.
         torch: requirements on the PyTorch family.
-        beside_torch: torchvision and torchaudio, as far as the code imports them: a conda file names both out of
-            habit, and one built for another PyTorch breaks whatever tries to import it.
-        python: version specifier that the repository asks for ("" for none), with ``python_origin``.
-        project: normalised name of the repository's own package, "" when it is none.
-        own_version: that package's version, where the code asks for an installed one; else "".
+        beside_torch: torchvision and torchaudio, if the code imports them: conda files name both out of habit, and one
+            built for another PyTorch fails on import.
+        python: the required version specifier ("" for none), with ``python_origin``.
+        project: normalised name of the repository's own package, or "".
+        own_version: that package's version, if the code reads the installed one; else "".
         devel: why the base image must have a compiler, or "".
         source_folder: folder of the repository that must be on Python's path (``src``), or "".
-        date: when the pinned commit was made; newer packages are not used.
-        sources: files that the facts were read from.
-        problems: lines that were not used, and why.
-        constraints: versions of what the goal files do not import itself; dropped when they do not fit.
+        date: date of the pinned commit; newer packages are not used.
+        sources: files with the declarations.
+        problems: unused lines, and why.
+        constraints: versions of packages that the goal files do not import themselves; dropped in a conflict.
         system: packages of the operating system.
-        credentials: variables that hold keys which the code cannot do without; tests get a dummy value.
+        credentials: variables with keys that the code requires; tests get a dummy value.
     """
 
     requirements: tuple[DeclaredNeed, ...] = ()
@@ -92,9 +92,9 @@ class Needs:
     credentials: tuple[str, ...] = ()
 
     def own_metadata(self) -> dict[str, str]:
-        """Return the file that says that the repository's own package is installed, by its path among the packages.
+        """Return package metadata that declares the repository's own package as installed: path → text.
 
-        Empty where the code does not ask. The published form is never installed, as that holds the solution.
+        Empty if the code does not need it. The published package is never installed, as it contains the solution.
         """
         if not self.own_version:
             return {}
@@ -104,7 +104,7 @@ class Needs:
 
 
 def applies(declared: DeclaredNeed) -> bool:
-    """Return whether a marker holds on Linux x86-64; markers on the Python version are left open."""
+    """Return whether a marker holds on Linux x86-64, ignoring the Python version."""
     marker = Requirement(declared.text).marker
     if marker is None:
         return True
@@ -133,9 +133,9 @@ def has_version(declared: DeclaredNeed) -> bool:
 
 
 def is_freeze(declared: Sequence[DeclaredNeed]) -> bool:
-    """Return whether this lists a whole environment: many packages, indirect ones too, nearly all exact.
+    """Return whether this lists a whole environment: many packages, including indirect ones, nearly all exact.
 
-    A long list of what somebody asked for by name and version is none: it lacks what these packages need.
+    A long list of direct requirements with versions is not one: it lacks their dependencies.
     """
     indirect = sum(requirement.name in names("indirect") for requirement in declared)
     return len(declared) >= 15 and indirect >= 3 and sum(map(is_exact, declared)) >= 0.9 * len(declared)

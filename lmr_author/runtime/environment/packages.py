@@ -1,4 +1,4 @@
-"""Names of packages, from ``packages.toml``: imports, conda's names, Debian's, and what people write instead."""
+"""Names of packages, from ``packages.toml``: imports, conda's names, Debian's, and common mistakes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def names(name: str) -> frozenset[str]:
 
 
 def package_of(requirement: str) -> str:
-    """Return the normalised name of the package that a requirement is about; "" for what is no requirement."""
+    """Return the normalised package name of a requirement; "" if it is invalid."""
     try:
         return canonicalize_name(Requirement(requirement).name)
     except InvalidRequirement:
@@ -39,7 +39,7 @@ def is_standard(module: str) -> bool:
 
 
 def distribution(module: str) -> str | None:
-    """Return the distribution that provides a module: "" when the index has none, None when it is unknown.
+    """Return the distribution that provides a module: "" if the index has none, None if unknown.
 
     The longest known prefix decides: ``google.protobuf`` is protobuf's, ``google.cloud.storage`` is not.
     """
@@ -62,7 +62,7 @@ def interchangeable(name: str) -> frozenset[str]:
 
 
 def debian(kind: str, name: str) -> str:
-    """Return the Debian package with one of the ``headers``, ``programs`` or ``libraries``; "" when unknown."""
+    """Return the Debian package with one of the ``headers``, ``programs`` or ``libraries``; "" if unknown."""
     for file in (name, PurePosixPath(name).name):
         for package, provided in table(kind).items():
             if file in provided:
@@ -71,10 +71,10 @@ def debian(kind: str, name: str) -> str:
 
 
 def system_packages(name: str) -> list[str]:
-    """Return the Debian packages that a Python package needs; a repository cannot add others to a Dockerfile."""
+    """Return the Debian packages that a Python package needs, only from our table: the Dockerfile installs them."""
     return [package for package, users in table("system").items() if name in users]
 
 
 def newest_patch(python: str) -> str:
-    """Return the newest release of a minor version: uv takes a bare ``3.7`` for 3.7.0."""
+    """Return the newest release of a minor version: uv reads a bare ``3.7`` as 3.7.0."""
     return str(table("pythons").get(python, {}).get("newest", python))

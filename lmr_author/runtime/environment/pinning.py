@@ -1,4 +1,4 @@
-"""Pin a repository's packages as they were on the day of the commit: which versions, and what had to be put aside."""
+"""Pin a repository's packages to versions of the commit's day, dropping requirements that prevent a solution."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from lmr_author.runtime.environment.packages import names, table
 from lmr_author.runtime.environment.resolver import Package, Question
 
 _ROUNDS = 40
-"""So often something is put aside before giving up."""
+"""Most attempts, each dropping some requirements."""
 _MOST_UNDATED = 5
-"""More packages without an upload date mean that the index gives none."""
+"""Above this number of packages without an upload date, assume that the index gives none."""
 _LONGEST = 4000
-"""Characters of a comment in a lock."""
+"""Limit of a comment's length in a lock."""
 _UNBUILDABLE = (
     r"Failed to (?:build|download and build|prepare|download)[^`]*`([\w.-]+?)(?:==[^`]*|@[^`]*)?`",
     r"Failed to fetch: \S*/([\w.-]+?)-\d[^/\s]*\.(?:tar\.gz|zip) ",
     r"Wheels are required for `([\w.-]+)`",
 )
-"""uv's words for a package whose source cannot tell what it needs."""
+"""uv's messages about a package whose source cannot be built to read its requirements."""
 
 
 def pin(
@@ -50,14 +50,14 @@ def pin(
     changes: tuple[str, ...] = (),
     stoppable: bool = False,
 ) -> Lock:
-    """Pin needs for a base image; when the index does not answer, or no versions fit, it is not, and says why.
+    """Pin needs for a base image; if there is no answer or no solution, the lock is not pinned and has the reason.
 
-    PyTorch and CUDA packages are left to the base image. For code older than the image's Python, versions are as of
-    the day from which packages are made for that Python.
+    PyTorch and CUDA packages come from the base image. For code older than the image's Python, versions are as of the
+    day from which packages support that Python.
 
     Args:
-        changes: what the caller changed of the repository's own requirements, for the lock's comments.
-        stoppable: an interrupt ends the resolution, not the program: the lock is not pinned, and says why.
+        changes: the caller's changes of the repository's requirements, for the lock's comments.
+        stoppable: an interrupt ends only the resolution: the lock is not pinned and has the reason.
     """
     options = options or LockOptions()
     search = _search(needs, base, options)
@@ -79,7 +79,7 @@ def pin(
 
 
 def _comments(made: Lock, needs: Needs, base: BaseImageOrigin, again: str) -> list[str]:
-    """Return what a lock says of itself.
+    """Return a lock's comments.
 
     Args:
         again: see :meth:`LockOptions.again`.
@@ -97,7 +97,7 @@ def _comments(made: Lock, needs: Needs, base: BaseImageOrigin, again: str) -> li
 
 
 def _search(needs: Needs, base: BaseImageOrigin, options: LockOptions) -> _Search:
-    """Take from the needs what every lock leaves out, and what belongs to the image's PyTorch."""
+    """Drop needs that never belong in a lock, or that the image's PyTorch provides."""
     question = Question([], base, needs.date)
     search, declared = _Search(question), question.requirements
     for requirement in needs.requirements:
@@ -113,7 +113,7 @@ def _search(needs: Needs, base: BaseImageOrigin, options: LockOptions) -> _Searc
             declared.append(requirement)
     question.excluded = (*resolver.excluded(base, needs, declared), *options.without)
     if is_freeze(declared):
-        # An environment that existed: installed as it is, contradictory as it may be.
+        # A frozen environment existed: install it unchanged, even if its requirements conflict.
         question.resolve = False
         search.remarks.append("the repository lists a whole environment, which is installed as it stands")
         question.date = None if all(map(is_exact, declared)) else needs.date
@@ -129,7 +129,7 @@ def _search(needs: Needs, base: BaseImageOrigin, options: LockOptions) -> _Searc
 
 
 def bounds(base: BaseImageOrigin) -> list[DeclaredNeed]:
-    """Return the versions of other packages that the image's PyTorch needs: it is not part of the resolution."""
+    """Return constraints that the image's PyTorch puts on other packages: it is not part of the resolution."""
     bounding = []
     for row in table("built_for"):
         if base.torch and Version(base.torch) < Version(row["torch_before"]):
@@ -140,11 +140,11 @@ def bounds(base: BaseImageOrigin) -> list[DeclaredNeed]:
 
 @dataclass
 class _Search:
-    """Asks uv until it succeeds, putting aside what is not the repository's own word, or cannot be had.
+    """Runs uv until it succeeds, dropping requirements that the repository does not declare or that are unavailable.
 
     Attributes:
         bounds: constraints of the image's PyTorch.
-        unbuildable: requirements that go into the lock as they are: they cannot be built here to learn what they need.
+        unbuildable: requirements copied to the lock unresolved: they cannot be built here to read their dependencies.
     """
 
     question: Question
@@ -168,7 +168,7 @@ class _Search:
                 continue
             if failed := self._adapt(answer.stderr):
                 return failed
-            progress("trying again, without what uv refused")
+            progress("trying again without the rejected requirements")
         return self.unpinned(UnpinnedReason.STOPPED, f"more than {_ROUNDS} requirements prevent a solution")
 
     def without_index(self) -> Lock:
@@ -191,7 +191,7 @@ class _Search:
         return Lock(text, True, (*remarks, *self.remarks), compiled=tuple(sorted(compiled)))
 
     def _adapt(self, stderr: str) -> Lock | None:
-        """Change the question by uv's message; a lock that is not pinned where only a person can decide."""
+        """Adapt the question to uv's message; return an unpinned lock if a person must decide."""
         text = resolver.message(stderr)
         if failure := resolver.index_failure(text):
             return self.unpinned(*failure)
@@ -217,7 +217,7 @@ class _Search:
         return bool(new)
 
     def _allow_later(self, text: str) -> bool:
-        """Take what was published after the commit where the repository asks for it; return whether that is new."""
+        """Allow a package published after the commit if the repository requires it; return whether that is new."""
         match = re.search(
             r"`([\w.-]+)` was filtered by `exclude-newer`.*? published at (\d{4}-\d\d-\d\d)", text
         )
@@ -229,7 +229,7 @@ class _Search:
         return True
 
     def _allow_undated(self, name: str) -> None:
-        """Take a package of which nobody knows when it was uploaded; all of them where the index says that of many."""
+        """Allow a package without an upload date, or all packages if many lack one."""
         if name in self.question.undated or len(self.question.undated) == _MOST_UNDATED:
             self._drop_date()
             return
@@ -246,7 +246,7 @@ class _Search:
         return next((each for each in self.question.requirements if each.name == name), None)
 
     def _put_aside_unbuildable(self, name: str) -> None:
-        """A package that cannot be built here may still be built in the image, with its Python and a compiler."""
+        """Defer a package that cannot be built here to the image, which has the right Python and a compiler."""
         requirement = self._requirement(name)
         if requirement is None or not has_version(requirement):
             self.question.only_wheels.append(name)
@@ -262,7 +262,7 @@ class _Search:
             self.question.only_wheels.append(name)
 
     def _in_conflict(self, text: str, stderr: str) -> Lock | None:
-        """Nothing fits: what is not the repository's own word is dropped; its own word is not changed here."""
+        """Resolve a conflict by dropping requirements that the repository does not declare; keep its own."""
         if self.question.constraints:
             self._drop_constraints(_named(self.question.constraints, text))
             return None
@@ -277,9 +277,9 @@ class _Search:
         return self.unpinned(UnpinnedReason.CONFLICT, resolver.cause(stderr), blamed)
 
     def _drop_constraints(self, named: list[DeclaredNeed]) -> None:
-        """Drop the constraints that a message names, else all of them.
+        """Drop the constraints in a message, or all if it names none.
 
-        PyTorch's own bounds go last: without them the image's PyTorch may not be imported.
+        PyTorch's own bounds are dropped last: without them the image's PyTorch may fail to import.
         """
         candidates = named or self.question.constraints
         unfit = [bound for bound in candidates if bound not in self.bounds] or candidates

@@ -1,4 +1,4 @@
-"""Read requirements as pip and conda name them; nothing that they say is executed."""
+"""Read requirements in the formats of pip and conda, without executing anything."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _REASONS = (
     (r"\.|.*([/:]|\.whl$|\.gz$)", "{} comes from a path"),
     (r"", "no requirement by name and version"),
 )
-"""The beginning of what is no requirement by name and version → why it is not used; the first that fits."""
+"""Start of an unsupported requirement → reason; the first match counts."""
 _INCLUDE = re.compile(r"^(?:-r|--requirement)[\s=]*(?P<path>\S.*)$")
 _EDITABLE = re.compile(r"^(?:-e|--editable)[\s=]*(?P<target>\S.*)$")
 
@@ -37,10 +37,10 @@ class Manifest:
 
     Attributes:
         declared: requirements of the repository.
-        python: specifier of the Python version it asks for.
-        project: normalised name of the repository's package, with its ``version`` as written.
-        problems: what could not be read or used, for a person.
-        stated: versions that a README names, for packages that are needed anyway.
+        python: specifier of the required Python version.
+        project: normalised name of the repository's package, with its raw ``version``.
+        problems: messages about unreadable or unused parts.
+        stated: versions in a README, for packages that are required anyway.
     """
 
     path: str
@@ -62,7 +62,7 @@ class Manifest:
             self.declared.append(requirement)
 
     def add_conda(self, spec: str, origin: str) -> None:
-        """Add a dependency of conda's; of several Pythons the first counts."""
+        """Add a conda dependency; the first Python counts."""
         name, requirement = conda_requirement(spec)
         if name == "python":
             self.python = self.python if self.python.text or not requirement else Fact(requirement, origin)
@@ -74,9 +74,9 @@ class Manifest:
 
 
 def read_text(path: Path) -> str:
-    """Read a small text file: by its byte order mark, else UTF-8, else Latin-1.
+    """Read a small text file, decoded by its byte order mark, else as UTF-8, else as Latin-1.
 
-    Raises LmrError when the file is larger than 1 MiB, cannot be read, or is no text.
+    Raises LmrError if the file is larger than 1 MiB, unreadable, or not text.
     """
     try:
         if path.stat().st_size > MAX_BYTES:
@@ -87,7 +87,7 @@ def read_text(path: Path) -> str:
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return data.decode("utf-16", "replace")
     if b"\0" in data and b"\n" not in data:
-        raise LmrError(f"{path.name} is no text file")
+        raise LmrError(f"{path.name} is not a text file")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -95,10 +95,10 @@ def read_text(path: Path) -> str:
 
 
 def parse_requirement(text: str, origin: str, shown: str = "") -> DeclaredNeed | str:
-    """Read a requirement; return why it is not used when it is an address, a path, or none at all.
+    """Read a requirement; return a message if it is an address, a path, or invalid.
 
     Args:
-        shown: what a person sees in place of the text.
+        shown: text for the message, if not the requirement's.
     """
     name, address = "it", text.strip().split(" ")[0]
     try:
@@ -127,15 +127,15 @@ def pip_line(line: str, origin: str) -> DeclaredNeed | str:
         return target if isinstance(target, str) else _not_used(line, origin, "a folder is installed")
     if line.startswith("-"):
         return _not_used(line, origin, "an option")
-    # Options of one requirement (--hash=…) follow it after white space.
+    # Options of one requirement (--hash=…) follow it after whitespace.
     return parse_requirement(re.split(r"\s+--?[a-zA-Z]", line)[0], origin)
 
 
 def read_requirements(root: Path, path: str, manifest: Manifest | None = None) -> Manifest:
-    """Read a requirements file and those that it includes with ``-r``, if they lie in the repository.
+    """Read a requirements file and those that it includes with ``-r``, if they are inside the repository.
 
     Args:
-        manifest: of the file that includes this one, to which its content is added.
+        manifest: manifest of the including file, to add to.
     """
     manifest = manifest or Manifest(path)
     _read_lines(root, (path,), manifest)
@@ -158,14 +158,14 @@ def _read_lines(root: Path, chain: tuple[str, ...], manifest: Manifest) -> None:
             continue
         if include := _INCLUDE.match(line):
             below = str(PurePosixPath(path).parent / include["path"].strip("'\""))
-            # What leads out of the repository stays so, and `files.inside` refuses it.
+            # `files.inside` rejects paths out of the repository.
             _read_lines(root, (*chain, posixpath.normpath(below)), manifest)
         else:
             manifest.add(pip_line(line, f"{printable(path)}:{number}"))
 
 
 def join_lines(numbered: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Yield lines joined at a final backslash, with their first line's number; comments inside are dropped."""
+    """Yield lines joined at a final backslash, with the first line's number; drop comments inside."""
     pending, first = "", 0
     for number, line in numbered:
         is_comment = line.lstrip().startswith("#")
@@ -182,9 +182,9 @@ def join_lines(numbered: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]
 
 
 def conda_requirement(spec: str) -> tuple[str, str]:
-    """Return a conda dependency as (conda's name, requirement); for ``python`` the version specifier alone.
+    """Return a conda dependency as (conda's name, requirement); for ``python`` only the version specifier.
 
-    The requirement is "" for what the package index does not have (system libraries, CUDA).
+    The requirement is "" if the package index lacks the package (system libraries, CUDA).
     """
     match = re.match(r"^(?P<name>[\w.-]+)\s*(?:\[.*\])?\s*(?P<version>.*)$", spec.strip().rpartition("::")[2])
     if match is None:
@@ -200,10 +200,10 @@ def conda_requirement(spec: str) -> tuple[str, str]:
 def _conda_version(text: str) -> str:
     """``=1.19.2=py38h…`` is an exact version, ``=1.19`` a prefix (conda's match specification)."""
     if match := re.match(r"=(?!=)\s*([^=]+?)\s*(=.*)?$", text):
-        # A build, or three numbers, name one release.
+        # A build string, or three numbers, mean one release.
         is_prefix = not match[2] and re.fullmatch(r"\d+(\.\d+)?", match[1])
         return f"=={match[1]}.*" if is_prefix else f"=={match[1]}"
     if match := re.match(r"\d[^\s=]*", text):
         return f"=={match[0]}"
-    # Alternatives ("1.2|1.3") and build strings after a blank have no counterpart.
+    # Alternatives ("1.2|1.3") and build strings after a space have no counterpart.
     return re.sub(r"\s+", "", text.partition("|")[0]) if text[:1] in tuple("<>=!~") else ""

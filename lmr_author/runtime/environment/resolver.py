@@ -39,15 +39,15 @@ class Question:
     """A set of requirements to resolve.
 
     Attributes:
-        base: the image whose Python and C library the packages are for.
-        date: newer packages are not used; None for today.
-        constraints: requirements that apply if a package is needed at all.
-        excluded: names that are not installed, whoever needs them.
-        only_wheels: names of which no source is used.
-        prereleases: names of which a pre-release is taken.
-        later: name → day until which this package may be newer than the date.
-        undated: names that are taken whatever the date, as the index does not say when they were uploaded.
-        resolve: whether what packages need is added.
+        base: the image with the Python and C library for the packages.
+        date: exclude newer packages; None for today.
+        constraints: requirements that apply only if a package is needed.
+        excluded: names that are never installed.
+        only_wheels: names for which sources are excluded.
+        prereleases: names for which pre-releases are allowed.
+        later: name → later date limit of this package.
+        undated: names without a date limit, as the index lacks their upload dates.
+        resolve: add dependencies.
     """
 
     requirements: list[DeclaredNeed]
@@ -70,7 +70,7 @@ class Package:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of uv: the packages by their normalised names; None when it failed."""
+    """uv's answer: the packages by normalised name; None if it failed."""
 
     packages: dict[str, Package] | None
     stderr: str
@@ -78,11 +78,11 @@ class Answer:
 
 
 def ask(question: Question, seconds: float) -> Answer:
-    """Run uv once. Raises LmrError when it is missing, or writes what is no lock."""
+    """Run uv once. Raises LmrError if it is missing, or its output is not a lock."""
     constraints = [bound.text for bound in question.constraints]
     constraints += [f"{name}>=0.dev0" for name in question.prereleases]
     same = interpreters.find(question.base.python)
-    python = same.path if same else Path(sys.executable)  # for builds: the image's, where this machine has it
+    python = same.path if same else Path(sys.executable)  # for builds, the image's version if available here
     with files.temporary_folder("lmr-author-lock-") as folder:
         folder.chmod(0o755)
         _write(folder / "requirements.in", [requirement.text for requirement in question.requirements])
@@ -105,8 +105,8 @@ def _answer(done: UvRun) -> Answer:
                 str(Version(package["version"])), has_wheel
             )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        hint = "this uv prints what lmr-author does not know: report it, with `uv --version`"
-        raise LmrError(f"uv wrote what is no lock: {printable(str(error), 200)}", hint) from error
+        hint = "lmr-author does not support the output of this uv: please report it, with `uv --version`"
+        raise LmrError(f"uv wrote an invalid lock: {printable(str(error), 200)}", hint) from error
     return Answer(packages, done.stderr, done.timed_out)
 
 
@@ -117,7 +117,7 @@ def _write(path: Path, lines: Sequence[str]) -> None:
 
 def _arguments(question: Question) -> list[str]:
     base = question.base
-    # The image's C library: Ubuntu 18.04's (2.27) in images before 1.13, later ones have 2.31 or newer.
+    # The image's C library: Ubuntu 18.04's (2.27) in images before 1.13, then 2.31 or newer.
     old = bool(base.torch) and Version(base.torch) < Version("1.13")
     arguments = ["pip", "compile", "requirements.in", "--excludes", "excludes.txt", "--constraints"]
     arguments += ["constraints.txt", "--no-header", "--color", "never", "--no-progress"]
@@ -135,18 +135,18 @@ def _arguments(question: Question) -> list[str]:
 
 
 def excluded(base: BaseImageOrigin, needs: Needs, declared: Sequence[DeclaredNeed]) -> tuple[str, ...]:
-    """Return the names that a lock never has: PyTorch's and CUDA's, backports, and the repository's own package.
+    """Return the names that a lock never contains: PyTorch's and CUDA's, backports, and the repository's own package.
 
-    Of what PyTorch needs the image has versions that fit; an older one as of the commit's date would break a newer
-    image's ``import torch``. It is pinned only when the repository asks for it, or does not use PyTorch: an environment
-    of this machine then has none to bring it.
+    The image has matching versions of PyTorch's dependencies; an older one of the commit's date would break a newer
+    image's ``import torch``. They are pinned only if the repository requires them or does not use PyTorch: a local
+    environment then has no PyTorch to bring them.
     """
     old = bool(base.torch) and Version(base.torch) < Version("2.0")
     excluded_names = TORCH_FAMILY | names("backports")
     if needs.torch:
         of_torch = frozenset({"typing-extensions"}) if old else names("torch_needs")
         excluded_names |= of_torch - {each.name for each in declared}
-    # Torch brings CUDA's libraries; they stay the base image's, like torch itself.
+    # Torch depends on CUDA's libraries; like torch, they come from the base image.
     for part in names("cuda_parts"):
         excluded_names |= {f"nvidia-{part}-cu11", f"nvidia-{part}-cu12", f"nvidia-{part}-cu13"}
     return tuple(sorted(excluded_names | {needs.project} - {""}))
@@ -162,7 +162,7 @@ def index_failure(text: str) -> tuple[UnpinnedReason, str] | None:
 
 
 def undated(text: str) -> str:
-    """Return the package that uv refused because the index does not say when it was uploaded; "" for none."""
+    """Return the package that uv rejected for its missing upload date; "" for none."""
     hints = re.findall(r"hint: `([\w.-]+)` was filtered by `exclude-newer`(.*?)(?=hint:|$)", text)
     lacking = re.findall(r"`([\w.]+?)-\d[^`]*` is missing an upload date", text)
     names_lacking = set(map(canonicalize_name, lacking))

@@ -1,9 +1,9 @@
-"""Run uv on packages that are not ours: in the sandbox, or here with wheels alone.
+"""Run uv on untrusted packages: in the sandbox, or outside with wheels only.
 
-To build a package is to run its code; so is to start a Python in whose environment it lies (``.pth`` files). So uv runs
-in bubblewrap: with the network, without the user's home, settings that hold secrets, or the user's cache, which an
-installation could trust later. Without bubblewrap, or where an index needs a password, uv runs here, takes wheels
-alone, and is not asked to compile what it installed.
+Building a package runs its code; so does starting a Python whose environment contains it (``.pth`` files). So uv runs
+in bubblewrap: with the network, but without the user's home, settings with secrets, or the user's cache, which a later
+installation could trust. Without bubblewrap, or if an index needs a password, uv runs outside, installs only wheels,
+and does not compile them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lmr_author.runtime.sandbox.base import Command, Limits, Mount
 from lmr_author.runtime.sandbox.local import LocalSandbox
 
 NO_DOWNLOADS = {"UV_PYTHON_DOWNLOADS": "never", "NO_COLOR": "1"}
-"""For each run of uv: it never fetches a Python."""
+"""For each run of uv: never download a Python."""
 _OF_THE_SHELL = ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")
 _SETTING = re.compile(
     r"UV_(?!CACHE_DIR|CONFIG_FILE|PYTHON|PROJECT|TOOL|WORKING)\w+|(?i:https?_proxy|no_proxy|all_proxy)"
@@ -32,7 +32,7 @@ _SECRET_NAME = re.compile(r"PASSWORD|TOKEN|USERNAME")
 _SECRET_ADDRESS = re.compile(r"://[^/@\s]+@")
 _PATH = re.compile(r"(?:file://|(?<![^\s,=]))(/[^\s,]+)")
 _WITHOUT_BUBBLEWRAP = "bubblewrap is not installed or does not work here (apt install bubblewrap)"
-_WITH_PASSWORD = "a setting of the package index holds a password, which no build may see"
+_WITH_PASSWORD = "a package index setting contains a password, which builds must not see"
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def settings() -> dict[str, str]:
 
 
 def settings_with_pip() -> dict[str, str]:
-    """Return them with pip's, which say where wheels lie on this machine, PyTorch's among them; uv reads none."""
+    """Return the settings with pip's, which locate wheels on this machine, such as PyTorch's; uv ignores those."""
     chosen = settings()
     if links := os.environ.get("PIP_FIND_LINKS"):
         chosen.setdefault("UV_FIND_LINKS", ",".join(links.split()))
@@ -58,7 +58,7 @@ def settings_with_pip() -> dict[str, str]:
 
 
 def why_only_wheels(chosen: Mapping[str, str]) -> str:
-    """Return why uv may run no code of packages, not even to compile them; "" where it may, in bubblewrap."""
+    """Return why uv must not run code of packages, not even to compile them; "" if it may, in bubblewrap."""
     if not LocalSandbox().isolating:
         return _WITHOUT_BUBBLEWRAP
     secret = any(_SECRET_NAME.search(key) or _SECRET_ADDRESS.search(value) for key, value in chosen.items())
@@ -80,16 +80,16 @@ def run(
     writable: Sequence[Path] = (),
     say: Progress | None = None,
 ) -> UvRun:
-    """Run uv once, in the sandbox where :func:`why_only_wheels` has nothing against it.
+    """Run uv once, in the sandbox unless :func:`why_only_wheels` forbids it.
 
     Args:
         chosen: settings, from :func:`settings`.
-        folder: where it runs; its files are seen, and only read.
-        python: an interpreter that is to be seen, with the folders that it consists of.
+        folder: working folder, mounted read-only.
+        python: an interpreter to mount, with its folders.
         writable: folders that it may change. All paths are the same inside.
-        say: called with each line of its messages, and when it has to wait for another process.
+        say: called with each line of its messages, and if it waits for another process.
 
-    Raises LmrError when uv is missing.
+    Raises LmrError if uv is missing.
     """
     if not why_only_wheels(chosen):
         return _in_sandbox(arguments, chosen, folder, python, seconds, writable, say)
@@ -106,7 +106,7 @@ def run(
 
 
 def program() -> Path:
-    """Return uv's program. Raises LmrError when it is missing."""
+    """Return uv's program. Raises LmrError if it is missing."""
     try:
         import uv
 
@@ -125,7 +125,7 @@ def _in_sandbox(
     mounts += [Mount(path, str(path), writable=True) for path in writable]
     certificates = Path(os.environ.get("SSL_CERT_FILE", ""))
     if certificates.is_file():
-        # As a copy: in the sandbox /etc has a user of its own, and the file may be anywhere.
+        # As a copy: the sandbox's user may be unable to read the original.
         copy = folder / "certificates.pem"
         copy.write_bytes(certificates.read_bytes())
         copy.chmod(0o644)
@@ -136,7 +136,7 @@ def _in_sandbox(
     cache = files.user_cache() / "resolver"
     cache.mkdir(parents=True, exist_ok=True)
     mounts.append(Mount(cache, "/uv/cache", writable=True))
-    # For a run as root the cache belongs to the sandbox's user meanwhile.
+    # In a run as root, the cache belongs to the sandbox's user.
     one_at_a_time = alone(cache.parent / ".resolver.lock", say) if os.geteuid() == 0 else nullcontext()
     with one_at_a_time:
         limits = Limits(seconds=max(1.0, seconds - (time.monotonic() - began)), processes=1024, file_mb=8192)
@@ -150,7 +150,9 @@ def _in_sandbox(
 
 def alone(lock: Path, say: Progress | None = None) -> AbstractContextManager[None]:
     tell = say or (lambda _: None)
-    return locks.exclusive(lock, lambda: tell("waiting for another lmr-author that installs packages"))
+    return locks.exclusive(
+        lock, lambda: tell("waiting for another lmr-author process that installs packages")
+    )
 
 
 def _configuration(chosen: Mapping[str, str]) -> Path | None:

@@ -1,9 +1,9 @@
-"""Virtual environments on this machine, made by uv from a task's lock, for work without Docker.
+"""Virtual environments on this machine, created by uv from a task's lock, for work without Docker.
 
-They lie in the user's cache folder. One is named after everything that it was asked to hold: tasks that ask for the
-same share it, and tasks that differ in anything do not. A task holds the name of its own.
+They are in the user's cache folder. A name is a digest of the requested contents, so tasks with the same request share
+an environment. A task stores the name of its own.
 
-What is in one is foreign, also its files: a build may have written any of them.
+All files in an environment are untrusted: a build may have written any of them.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from lmr_author.runtime.environment.interpreters import Interpreter
 from lmr_author.runtime.environment.packages import package_of
 
 MANIFEST = "lmr-environment.json"
-"""Written last: a folder without it is not complete."""
+"""Written last: a folder without it is incomplete."""
 _SECONDS = 3600.0
 
 
 @dataclass(frozen=True)
 class Contents:
-    """Everything that an environment is asked to hold.
+    """The requested contents of an environment.
 
     Attributes:
         lock: text of the lock.
-        python: the interpreter that it is made of.
-        extra: requirements installed beside the lock's, or in place of them (PyTorch, which a base image brings in
-            Docker).
-        added_files: texts by their paths among the packages.
+        python: its base interpreter.
+        extra: requirements in addition to the lock's, or instead of them (such as PyTorch, which comes with the
+            base image in Docker).
+        added_files: path below site-packages → text.
     """
 
     lock: str
@@ -58,10 +58,10 @@ class LocalEnvironment:
 
     Attributes:
         path: its folder.
-        version: of its Python, as ``3.11.7``.
-        extra: requirements beside the lock's.
-        made: whether it was made just now rather than before.
-        fails: the goal files were imported in it just now, and one cannot be.
+        version: version of its Python, as ``3.11.7``.
+        extra: requirements in addition to the lock's.
+        made: it was created by this call.
+        fails: this call imported the goal files, and one failed.
     """
 
     path: Path
@@ -100,14 +100,14 @@ def assign(task: Task, environment: LocalEnvironment) -> None:
 
 
 def find(task: Task) -> LocalEnvironment | None:
-    """Return the environment that was made for a task; None when there is none, or its lock has changed since."""
+    """Return a task's environment; None if there is none, or the lock has changed since."""
     name = files.read_text_or_empty(task.local_environment_path).strip()
     lock = f"{_lock_digest(files.read_text_or_empty(task.lock))}-"
     return load(folder() / name) if name.startswith(lock) and "/" not in name else None
 
 
 def load(path: Path) -> LocalEnvironment | None:
-    """Return the environment in a folder; None when it is not complete, or its Python was removed."""
+    """Return the environment in a folder; None if it is incomplete, or its Python was removed."""
     try:
         manifest = json_data((path / MANIFEST).read_bytes())
         environment = LocalEnvironment(path, str(manifest["python"]), tuple(map(str, manifest["extra"])))
@@ -117,21 +117,21 @@ def load(path: Path) -> LocalEnvironment | None:
 
 
 def make(contents: Contents, *, cuda: bool, say: Progress) -> LocalEnvironment:
-    """Return the environment with some contents: one that exists, or a new one.
+    """Return an existing or new environment with some contents.
 
-    Processes make one after the other, so that of several that want the same one the others wait for it.
+    A lock serialises processes, so that several with the same request create it only once.
 
     Args:
-        cuda: whether CUDA libraries may be installed, gigabytes of them.
+        cuda: allow CUDA libraries (gigabytes).
 
-    Raises LmrError when something cannot be installed; then there is no environment.
+    Raises LmrError if an installation fails, and removes the environment.
     """
     extra = tuple(sorted(contents.extra))
     new = LocalEnvironment(folder() / contents.name, contents.python.version, extra, made=True)
     with uv_command.alone(folder() / ".lock", say):
         if existing := load(new.path):
             return existing
-        shutil.rmtree(new.path, ignore_errors=True)  # an interrupted one, or its interpreter was removed
+        shutil.rmtree(new.path, ignore_errors=True)  # incomplete, or without its interpreter
         try:
             _Installation(new, contents, say).run(cuda)
             files.write_json(new.path / MANIFEST, {"python": new.version, "extra": extra})
@@ -153,17 +153,17 @@ class _Installation:
     say: Progress
 
     def run(self, cuda: bool) -> None:
-        """Fill the folder. uv starts its Python before anything is in it, and later only in the sandbox."""
+        """Fill the folder. uv runs its Python outside of the sandbox only while the environment is empty."""
         path, base = self.environment.path, self.contents.python
-        self.say(f"making a virtual environment with Python {base.version}")
+        self.say(f"creating a virtual environment with Python {base.version}")
         path.mkdir(parents=True)
         self._uv(["venv", "--allow-existing", "--python", str(base.path), str(path)], "uv venv")
         before = _way_to_python(self.environment)
         self._install(cuda)
         if _way_to_python(self.environment) != before:
             raise LmrError(
-                "a package replaced the Python of the environment, which is then not safe to start",
-                "use the image, which keeps it apart from this machine: `lmr-author env build`",
+                "a package replaced the environment's Python, which is not safe to run",
+                "use the isolated image: `lmr-author env build`",
             )
         for name, text in self.contents.added_files.items():
             target = files.inside(self.environment.packages, name)
@@ -177,12 +177,12 @@ class _Installation:
         needed = self._needed_by_extra(cuda) if extra else {}
         if not pins and not needed:
             return
-        if lock_file.is_pinned(lock):  # then nothing has to be resolved
+        if lock_file.is_pinned(lock):  # no resolution needed
             options, wanted = ["--no-deps"], sorted({**needed, **pins}.values())
         else:
             options, wanted = [], sorted([*pins.values(), *extra])
         if not uv_command.why_only_wheels(uv_command.settings_with_pip()):
-            # A sandbox cannot write what Python compiles, and each run would compile all that it imports anew.
+            # Sandbox runs cannot write bytecode and would recompile every import each time.
             options.append("--compile-bytecode")
         beside = f" with {', '.join(extra)}" if extra else ""
         self.say(f"installing requirements.lock{beside} ({counted(len(wanted), 'package')})")
@@ -190,9 +190,9 @@ class _Installation:
         self._uv(install, "uv pip install -r requirements.lock", wanted, show=True)
 
     def _needed_by_extra(self, cuda: bool) -> dict[str, str]:
-        """Return the extra packages with all that they need, by name.
+        """Return the extra packages with their dependencies, by name.
 
-        Raises LmrError where they cannot be had, and for CUDA libraries before they come.
+        Raises LmrError if they are not available, and for CUDA libraries before downloading them.
         """
         extra, minor = self.contents.extra, self.contents.python.minor
         resolve = ["pip", "compile", "--no-header", "--no-annotate", *self._python, "requirements.in"]
@@ -201,9 +201,9 @@ class _Installation:
             raise SandboxError(
                 f"{', '.join(extra)} for Python {minor}: PyTorch comes with CUDA libraries here, several gigabytes,"
                 " and this machine has no GPU",
-                "take a CPU build: put UV_TORCH_BACKEND=cpu before the same command (from PyTorch's own index), or"
-                f" UV_FIND_LINKS=FOLDER with a wheel for Python {minor}; `lmr-author env local --cuda` takes"
-                " it all the same",
+                "use a CPU build: put UV_TORCH_BACKEND=cpu (PyTorch's own index) before the same command, or"
+                f" UV_FIND_LINKS=FOLDER with a wheel for Python {minor}; `lmr-author env local --cuda` installs it"
+                " anyway",
             )
         return needed
 
@@ -212,7 +212,7 @@ class _Installation:
         return "--python", str(self.environment.python.path)
 
     def _uv(self, arguments: list[str], shown: str, wanted: Sequence[str] = (), *, show: bool = False) -> str:
-        """Run uv, which must succeed, with a file of requirements; return its stdout."""
+        """Run uv with a file of requirements; return its stdout. Raises LmrError if it fails."""
         with files.temporary_folder("lmr-author-env-") as work:
             work.chmod(0o755)
             (work / "requirements.in").write_text("".join(f"{line}\n" for line in wanted), "utf-8")
@@ -228,7 +228,7 @@ class _Installation:
 def _explained(done: uv_command.UvRun, shown: str) -> LmrError:
     if done.timed_out:
         return LmrError(
-            f"{shown} took longer than {_SECONDS / 60:.0f} minutes", "check the connection, and try again"
+            f"{shown} took longer than {_SECONDS / 60:.0f} minutes", "check the connection and try again"
         )
     other = "another Python with {0}, or the image (`lmr-author env build`)"
     python = (Setting("--python"),)
@@ -244,7 +244,7 @@ def _explained(done: uv_command.UvRun, shown: str) -> LmrError:
 
 
 def _way_to_python(environment: LocalEnvironment) -> dict[str, str]:
-    """Return what decides which program an environment's Python is, and where its packages lie."""
+    """Return the state of the files that determine an environment's Python and package folders."""
     python = f"python{environment.python.minor}"
     states = {}
     for name in (

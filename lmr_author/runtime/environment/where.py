@@ -1,4 +1,4 @@
-"""Where a task's code runs: the choice that a user makes once, the Python behind it, and the sandbox."""
+"""The user's choice of a sandbox for a task's code, and of its Python."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class Where:
 
     Attributes:
         kind: :data:`LOCAL` or :data:`DOCKER`.
-        python: interpreter of the local sandbox; None for the task's own environment, else the one that runs this.
-        base_image: replaces the Dockerfile's ``BASE_IMAGE`` (docker); "" leaves it.
+        python: interpreter of the local sandbox; None for the task's own environment, else the current interpreter.
+        base_image: replaces the Dockerfile's ``BASE_IMAGE`` (docker); "" keeps it.
         gpus: "all" or a number of GPUs for each container (docker); "" for none.
 
-    Raises UsageError for what contradicts itself.
+    Raises UsageError for contradictory options.
     """
 
     kind: str = LOCAL
@@ -44,11 +44,11 @@ class Where:
 
     def __post_init__(self) -> None:
         if self.kind not in (LOCAL, DOCKER):
-            raise UsageError(f"there is no sandbox {self.kind!r}", f"use {LOCAL} or {DOCKER}")
+            raise UsageError(f"unknown sandbox {self.kind!r}", f"use {LOCAL} or {DOCKER}")
         if self.gpus and self.kind != DOCKER:
-            raise UsageError("--gpus is for containers", "add --sandbox docker")
+            raise UsageError("--gpus works only with containers", "add --sandbox docker")
         if self.gpus and self.gpus != "all" and not (self.gpus.isdecimal() and int(self.gpus) > 0):
-            raise UsageError(f"--gpus {self.gpus}: not a number of GPUs", "give a number, or all")
+            raise UsageError(f"--gpus {self.gpus}: not a number of GPUs", "use a number, or all")
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -66,7 +66,7 @@ class Where:
         return replace(self, python=self.python and self.python.absolute())
 
     def sandbox(self, task: Task, info: TaskInfo, *, no_cache: bool = False) -> Sandbox:
-        """Return a task's sandbox, not prepared yet. ``no_cache``: make every layer anew (docker)."""
+        """Return a task's sandbox, not prepared yet. ``no_cache``: rebuild every layer (docker)."""
         if self.kind == LOCAL:
             from lmr_author.runtime.sandbox.local import LocalSandbox
 
@@ -74,7 +74,7 @@ class Where:
             return LocalSandbox(python_of(task, self).path, variables=variables)
         from lmr_author.runtime.sandbox.docker import DockerSandbox
 
-        # Root builds for a user, too: a Dockerfile creates this user and group.
+        # Root builds for a user too: a Dockerfile creates this user and group.
         root = os.geteuid() == 0
         user, group = (_FIRST_USER, _FIRST_USER) if root else (os.geteuid(), os.getegid())
         args = {"UID": str(user), "GID": str(group), "DIR": info.repo_folder_name}
@@ -95,8 +95,8 @@ class ChosenPython:
     """The interpreter of a local sandbox.
 
     Attributes:
-        path: None for the one that runs this, and for an image.
-        environment: the one that ``env local`` made for the task's lock; None where the interpreter is not of that.
+        path: None for the current interpreter, and for an image.
+        environment: the environment that ``env local`` created for the task's lock, if the interpreter is its own.
     """
 
     path: Path | None
@@ -117,10 +117,10 @@ def python_of(task: Task, where: Where) -> ChosenPython:
 
 
 def other_python(task: Task, where: Where) -> str:
-    """Return a name for an interpreter that somebody asked for in place of the task's own; "" for that.
+    """Return a name for an interpreter that the user chose instead of the task's own; "" for the task's own.
 
-    It is that of its virtual environment and a few digits of where it lies, such as ``dpo-env-3f2a91c0``: enough to
-    tell two on one machine apart, and no path.
+    It is the name of its virtual environment and a digest of its path, such as ``dpo-env-3f2a91c0``: unique on a
+    machine, without revealing the path.
     """
     if where.python is None or where.kind == DOCKER:
         return ""
@@ -138,20 +138,20 @@ def _environment_of(python: Path) -> tuple[str, Path]:
 
 
 def python_in_words(python: ChosenPython, where: Where) -> str:
-    """Return the Python that a local sandbox runs, where nobody named one; "" where somebody did, and for an image."""
+    """Return a description of a local sandbox's default Python; "" if the user chose one, and for an image."""
     if where.kind == DOCKER or where.python is not None:
         return ""
     if python.remark:
         return python.remark
     version = ".".join(map(str, sys.version_info[:3]))
     return (
-        f"with lmr-author's own Python {version} ({sys.executable}): this task has no environment yet; `lmr-author env "
-        "local` makes one, and --python names another"
+        f"with lmr-author's own Python {version} ({sys.executable}): the task has no environment yet; create one with "
+        "`lmr-author env local`, or choose an interpreter with --python"
     )
 
 
 def prepare(sandbox: Sandbox, progress: Progress) -> Mapping[str, str]:
-    """Prepare a sandbox. Raises SandboxError; when an image cannot be built, its hint says why."""
+    """Prepare a sandbox. Raises SandboxError; if a build fails, its hint has the cause."""
     try:
         return sandbox.prepare(progress)
     except SandboxBuildError as error:
@@ -166,10 +166,10 @@ _TITLES = {"python": "Python", "torch": "PyTorch", "numpy": "NumPy"}
 
 
 def find_versions(task: Task, base_image: str = "") -> dict[str, str]:
-    """Return the known versions in a task's image: what it said itself, or else what Dockerfile and lock say.
+    """Return the known versions in a task's image: reported by a build, else from Dockerfile and lock.
 
     Args:
-        base_image: the image that takes the place of the Dockerfile's; "" for none.
+        base_image: replaces the Dockerfile's; "" keeps it.
     """
     built = BuiltEnvironment.read_if_valid(task.environment_path)
     run = evaluation.load(task)

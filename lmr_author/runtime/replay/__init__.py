@@ -1,1 +1,1 @@
-"""Run versions of a task's repository in a sandbox: trees, replays of recorded cases, judged outside."""
+"""Run versions of a task's repository in a sandbox and replay recorded cases; comparison is outside."""

@@ -1,7 +1,7 @@
-"""The outcomes that a sandbox reports: read as data of hostile code, typed and bounded, never with an exception.
+"""Read the outcomes that a sandbox reports as untrusted data: typed, bounded, and without exceptions.
 
-A message that is not as the replayer writes it makes its own case crash. No message speaks for a version or a case that
-the run does not have, and only the first one about a case counts.
+A malformed message counts as a crash of its own case. Messages about versions or cases that are not in the run are
+ignored, and only the first message about a case counts.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _Block = Annotated[int, msgspec.Meta(gt=-(2**31), lt=2**31)]
 
 @dataclass(frozen=True)
 class Problem:
-    """The exception of a call, or what ended it.
+    """The exception of a call, or the reason why it ended.
 
     Attributes:
-        type: class of the exception; "" where there was none.
+        type: class of the exception; "" for none.
         raised_in_target: the ``raise`` itself lies in the target's lines.
-        part: the part of the inputs that could not be rebuilt.
+        part: the part of the inputs that failed to rebuild.
     """
 
     type: str = ""
@@ -42,7 +42,7 @@ class Problem:
     part: str = ""
 
     def __post_init__(self) -> None:
-        """Keep texts fit to print and to store: no control characters, no halves of surrogate pairs."""
+        """Make texts printable and storable: no control characters, no lone surrogates."""
         for name in ("type", "message", "part"):
             object.__setattr__(self, name, printable(getattr(self, name), _TEXT))
 
@@ -54,12 +54,12 @@ class Problem:
 
 @dataclass(frozen=True)
 class ReplayOutcome:
-    """The outcome of one version in one case, as the sandbox claims.
+    """The outcome of one version in one case, as claimed by the sandbox.
 
     Attributes:
-        entered: a statement of the target was executed; proves nothing where the version is not ours, nor do ``hits``.
-        file: file that the target's code says it is from.
-        hits: the blocks of the target that it executed.
+        entered: a statement of the target was executed; untrusted for candidates, as are ``hits``.
+        file: file in the target's code object.
+        hits: the executed blocks of the target.
     """
 
     status: Status
@@ -95,7 +95,7 @@ class Replay:
 
 
 def read(result: ExecResult, wanted: Collection[Key]) -> Replay:
-    """Return the outcomes in a run's output. ``wanted``: those that the run was to give."""
+    """Return the outcomes in a run's output. ``wanted``: the expected keys."""
     outcomes: dict[Key, ReplayOutcome] = {}
     facts: dict[str, Any] = {}
     for header, payload in checking.read_frames(result.stdout):

@@ -1,7 +1,7 @@
-"""Replay recorded cases in a sandbox and read back what the target did; no part of the answer is trusted.
+"""Replay recorded cases in a sandbox and read back the outcomes, which are untrusted.
 
-The sandbox sees the tree, the probe and the inputs. It sends back encoded outcomes, which are compared with the
-expected ones here, outside.
+The sandbox sees the tree, the probe and the inputs. It returns encoded outcomes, which are compared with the expected
+ones here, outside.
 """
 
 from __future__ import annotations
@@ -34,27 +34,27 @@ HEAVY = ("numpy", "torch")
 """Libraries worth importing once for all versions."""
 
 BATCH_BYTES = 96 * 2**20
-"""Size of the outcomes that one run may send back, estimated from the recorded ones."""
+"""Limit of the outcomes' size in one run, estimated from the recorded ones."""
 
 AS_PLANNED = (
     "goal_file", "qualname", "line", "module", "sys_path", "cases", "case_seconds", "preload", "until_lost", "share",
     "cuda_as_cpu",
 )  # fmt: skip
-"""Parts of a plan that the replayer gets as they are."""
+"""Fields of a plan that are passed to the replayer unchanged."""
 
 CONTROL = "the golden"
-"""Id of the golden that is replayed in front of other versions."""
+"""Id of the golden that is replayed before other versions."""
 
 MOST_TEXT = 2000
-"""Characters of a difference: the values in it are a candidate's."""
+"""Limit of a difference in characters: it contains a candidate's values."""
 
 MORE_TIME = 10
-"""Factor of the time limit in the second attempt, when the golden exceeded it in the first."""
+"""Factor of the time limit for a second attempt, if the golden exceeded it in the first."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A version of the goal file to replay; without ``source``, the one in the tree."""
+    """A version of the goal file to replay; without ``source``, the tree's."""
 
     id: str
     source: bytes | None = None
@@ -66,18 +66,18 @@ class ReplayPlan:
     """The cases to replay, and the target to call.
 
     Attributes:
-        goal_file, qualname, line: the target, in the tree that is mounted.
-        module: name it is imported under; None for a script.
-        sys_path: folders of the repository put on ``sys.path``, as in ``["", "src"]``.
-        recording: folder that holds ``<case>/inputs.*``.
+        goal_file, qualname, line: the target in the mounted tree.
+        module: name to import it under; None for a script.
+        sys_path: folders of the repository for ``sys.path``, as in ``["", "src"]``.
+        recording: folder with ``<case>/inputs.*``.
         cases: names of the cases.
-        preload: libraries to import before the versions part ways; those that the recorded run used.
+        preload: libraries to import before forking the versions; those that the recorded run used.
         case_seconds: time limit of one call.
-        fixtures: ``unit_test/fixtures.py``, when the inputs name fixtures.
-        until_lost: skip the remaining cases of a version that timed out or crashed in one, and all versions when
-            the first did.
-        share: import the installed packages that the first versions import once for all others.
-        cuda_as_cpu: run code that insists on a GPU on the CPU.
+        fixtures: ``unit_test/fixtures.py``, if the inputs use fixtures.
+        until_lost: skip the remaining cases of a version after a timeout or crash, and all versions if the first
+            one had it.
+        share: import installed packages that the first versions import only once, for all others.
+        cuda_as_cpu: run code that hard-codes a GPU on the CPU.
     """
 
     goal_file: str
@@ -96,11 +96,11 @@ class ReplayPlan:
 
     @classmethod
     def of(cls, recording: Recording, folder: Path, line: int, seconds: float) -> ReplayPlan:
-        """Return the plan of replaying all cases of a recording.
+        """Return a plan for all cases of a recording.
 
         Args:
-            folder: of the recording.
-            line: of the target in the tree.
+            folder: folder of the recording.
+            line: line of the target in the tree.
             seconds: time limit of one call.
         """
         return cls(
@@ -120,7 +120,7 @@ class ReplayPlan:
 
 @dataclass(frozen=True)
 class ControlledReplay:
-    """Versions replayed beside the golden. ``fair``: the cases that the golden passed there."""
+    """Versions replayed beside the golden. ``fair``: the cases that the golden passed in this run."""
 
     run: Replay
     fair: frozenset[str]
@@ -139,19 +139,19 @@ def replay(
     stop: Callable[[], bool] | None = None,
     begun: Callable[[int], None] = lambda _: None,
 ) -> Replay:
-    """Replay cases on one or more versions of the goal file, each in a process of its own.
+    """Replay cases on one or more versions of the goal file, each in its own process.
 
     Args:
         sandbox: prepared.
         tree: the repository to run, without ``unit_test/``.
-        tree_inside: where it appears inside.
-        hash_seed: PYTHONHASHSEED, varied between repeats to reveal results that depend on it.
-        threads: number of threads of torch, on which the last bits of sums depend.
+        tree_inside: its path inside.
+        hash_seed: PYTHONHASHSEED, varied between repeats to reveal dependence on it.
+        threads: torch's number of threads, which affects the last bits of sums.
         stop: polled while it runs; True ends it.
-        begun: called with the number of versions begun, if each runs in one process: see ``until_lost``.
+        begun: called with the number of started versions, if each runs in one process: see ``until_lost``.
 
     Raises:
-        SandboxError: the sandbox failed. A target that fails is an outcome.
+        SandboxError: the sandbox failed. A failure of the target is an outcome.
     """
     with files.temporary_folder("lmr-author-job-") as job:
         job.chmod(0o755)
@@ -181,13 +181,13 @@ def replay(
 
 
 def most_seconds(plan: ReplayPlan, variants: int) -> float:
-    """Return the time limit of a run: more than all of its versions together may take inside."""
+    """Return the time limit of a run: above the sum of the limits of its versions."""
     loading = max(LOAD_SECONDS, plan.case_seconds)
     return loading + (loading + plan.case_seconds * len(plan.cases)) * variants
 
 
 def load_document(folder: Path, stem: str) -> Document:
-    """Read a stored document without running or importing anything. Raises LmrError when it is damaged."""
+    """Read a stored document without running or importing code. Raises LmrError if it is damaged."""
     try:
         return checking.load(str(folder), stem)
     except (BadDocument, OSError) as error:
@@ -204,7 +204,7 @@ def differences(
         return [outcome.error.text or outcome.status]
     found = compare.compare(expected, outcome.document, checkers)
     texts = [printable(str(difference), MOST_TEXT) for difference in found]
-    # A call that raised where it should have returned: the exception explains more than the missing value.
+    # If a call raised instead of returning, the exception is the better explanation.
     return [f"raised {outcome.error.text}", *texts] if texts and outcome.error.text else texts
 
 
@@ -216,17 +216,17 @@ def beside_the_golden(
     seconds: float,
     passes: Callable[[str, ReplayOutcome], bool],
 ) -> ControlledReplay:
-    """Replay versions with the golden in front; repeat with more time if the golden fails a case, if that helps.
+    """Replay versions after the golden; repeat with more time if the golden fails a case.
 
-    Where the golden fails beside them, the failure of a version proves nothing: the machine may be busy, or
-    compiling anew (numba). If more time does not help, nothing is shared either, as a library that started
-    threads on import can hang in a forked process.
+    If the golden fails beside them, the failure of a version proves nothing: the machine may be busy, or numba may be
+    recompiling. If more time does not help, imports are not shared either: a library that started threads on import
+    can hang in a forked process.
 
     Args:
-        run: replays versions with a time limit for each case, sharing imports or not.
-        golden: the goal file as the golden has it, named :data:`CONTROL`.
+        run: replays versions with a time limit for each case, with or without shared imports.
+        golden: the golden version of the goal file, named :data:`CONTROL`.
         seconds: time limit of one case.
-        passes: compares an outcome of a case with the recorded one.
+        passes: compares a case's outcome with the recorded one.
     """
 
     def fair(replayed: Replay) -> frozenset[str]:
@@ -245,9 +245,9 @@ def beside_the_golden(
 def write_job(
     job: Path, tree_inside: str, plan: ReplayPlan, variants: Sequence[Variant], threads: int
 ) -> str:
-    """Lay out request, variants and inputs (never expected outputs) in a folder; returns the request's path.
+    """Write request, variants and inputs (never expected outputs) to a folder; return the request's path.
 
-    Paths in it are relative to it, so that it holds wherever a sandbox puts it.
+    Its paths are relative, so that the folder works at any path in a sandbox.
     """
     listed = []
     for number, variant in enumerate(variants):
@@ -277,14 +277,14 @@ def write_job(
 
 
 GRACE_SECONDS = 10.0
-"""Time for the replayer to report by itself that a version is late; the machine may be busy."""
+"""Time for the replayer to report a timeout itself; the machine may be busy."""
 
 
 class Patience:
-    """Follows a replayer's output: the run is over when it does not report within the limit of what it does.
+    """Watches a replayer's output: the run ends if there is no report within the current step's limit.
 
-    The replayer reports as often as there are versions and cases. In a container a candidate can write there, too,
-    and wins no more than cases that take all of their time would: the run has a limit.
+    The replayer reports every version and case. In a container, a candidate can write there too, but gains no more time
+    than slow cases would take: the run has a limit.
     """
 
     def __init__(self, case_seconds: float) -> None:
@@ -293,11 +293,11 @@ class Patience:
         self._deadline = float("inf")
         self.over = False
         self.loads = 0
-        """How often the replayer said that it loads something: each version, and what the first ones share."""
+        """Number of load reports: each version, and the shared imports."""
 
     def add(self, data: bytes) -> None:
         recent, now = self._tail + data, time.monotonic()
-        self.loads += recent.count(LOADING)  # the tail holds no whole one
+        self.loads += recent.count(LOADING)  # the tail contains no complete one
         last = max(self._seconds, key=recent.rfind)
         if last in recent:
             self._deadline = now + self._seconds[last] + GRACE_SECONDS

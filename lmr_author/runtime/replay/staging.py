@@ -1,4 +1,4 @@
-"""Trees to run: private copies of a task's repository, with chosen versions of its goal files in place."""
+"""Trees to run: private copies of a task's repository with chosen versions of its goal files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lmr_author.core.task.recording import FIXTURE_FILES, FIXTURES
 from lmr_author.runtime.sandbox.base import Mount
 
 PROBE_ROOT = "/lmr"
-"""Folder of the probe's package ``lmr_probe`` inside a sandbox; it is on PYTHONPATH."""
+"""Folder of the package ``lmr_probe`` inside a sandbox, on PYTHONPATH."""
 
 
 def copy_tree(repository: Path, destination: Path, overlay: Mapping[str, bytes], *, with_tests: bool) -> None:
@@ -24,8 +24,8 @@ def copy_tree(repository: Path, destination: Path, overlay: Mapping[str, bytes],
     Args:
         repository: the task's repository folder.
         destination: a folder that does not exist yet.
-        overlay: path in the repository → content that replaces it.
-        with_tests: copy ``unit_test/`` too; without it neither inputs nor expected outputs are in the tree.
+        overlay: path in the repository → new content.
+        with_tests: copy ``unit_test/`` too, with inputs and expected outputs.
     """
 
     def left_out(folder: str, names: list[str]) -> set[str]:
@@ -43,7 +43,7 @@ def copy_tree(repository: Path, destination: Path, overlay: Mapping[str, bytes],
 
 
 def copy_fixtures(fixtures: Path, folder: Path) -> None:
-    """Copy ``unit_test/fixtures.py``, and the folder beside it with what the fixtures read."""
+    """Copy ``unit_test/fixtures.py``, and the folder beside it with the fixtures' data."""
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(fixtures, folder / FIXTURES)
     data = fixtures.with_name(FIXTURE_FILES)
@@ -54,7 +54,7 @@ def copy_fixtures(fixtures: Path, folder: Path) -> None:
 
 
 class Place(NamedTuple):
-    """A function of the repository: its file, its name, and its number among those of that name."""
+    """A function of the repository: its file, its name, and its number among definitions of that name."""
 
     path: str
     qualname: str
@@ -62,12 +62,12 @@ class Place(NamedTuple):
 
 
 def golden_overlay(task: Task, info: TaskInfo, masked: Iterable[Place] = ()) -> dict[str, bytes]:
-    """Return every goal file as the golden has it, with the look-alikes that were masked too still masked.
+    """Return the goldens of all goal files, with masked look-alikes still masked.
 
-    A candidate does not have those, so the golden is run without them too.
+    A candidate does not have those, so the golden runs without them too.
 
     Args:
-        masked: further functions that stay as the task has them.
+        masked: more functions that stay masked.
     """
     overlay = _golden_files(task, info)
     functions: list[AlsoMasked | Place] = [*task.also_masked(), *masked]
@@ -85,14 +85,14 @@ def _golden_files(task: Task, info: TaskInfo) -> dict[str, bytes]:
 
 
 def _with_one_of(golden: bytes, goal: bytes, path: str, qualname: str, nth: int | None) -> bytes | None:
-    """Return a golden with one function as the goal file has it; None where one of them lacks it."""
+    """Return a golden with one function from the goal file; None if either lacks it."""
     original, masked = code.Module.parse(golden, path), code.Module.parse(goal, path)
     pair = code.matching(original, masked, qualname, nth)
     return code.splice_regions(original, {pair[0]: code.region_bytes(masked, pair[1])}) if pair else None
 
 
 def original_overlay(task: Task, info: TaskInfo) -> dict[str, bytes]:
-    """Return the original content of every file in which something is masked."""
+    """Return the original content of every masked file."""
     overlay = _golden_files(task, info)
     for lookalike in task.also_masked():
         if lookalike.path not in overlay and lookalike.original:
@@ -107,9 +107,9 @@ def only_masked(
     qualnames: Sequence[str] = (),
     twins: Iterable[Place] = (),
 ) -> dict[str, bytes]:
-    """Return every goal file as the golden has it, with only this implementation as the task has it.
+    """Return the goldens of all goal files, with only this implementation masked.
 
-    So each implementation is tested by itself: another masked function cannot be the reason for a failure.
+    So each implementation is tested separately: another masked function cannot cause a failure.
 
     Args:
         qualnames: the masked functions, if they are not the one that the implementation names.
@@ -119,7 +119,7 @@ def only_masked(
     in_this_file = [other for other in info.implementations if other.goal_file == implementation.goal_file]
     goal_path = task.goal(info, implementation)
     if not goal_path.is_file():
-        raise LmrError(f"{implementation.goal_file} is missing in {task.name}", "restore the goal file")
+        raise LmrError(f"{task.name}: {implementation.goal_file} is missing", "restore the goal file")
     data = goal_path.read_bytes()
     if len(in_this_file) <= 1:
         overlay[implementation.goal_file] = data
@@ -130,7 +130,7 @@ def only_masked(
         spliced = _with_one_of(overlay[path], data, path, qualname, nth)
         if spliced is None:
             raise LmrError(
-                f"{path}::{qualname} is not in both the goal file and its golden", "run `lmr-author validate`"
+                f"{path}::{qualname} is missing in the goal file or its golden", "run `lmr-author validate`"
             )
         overlay[path] = spliced
     return overlay
@@ -140,24 +140,24 @@ def read_golden(task: Task, implementation: Implementation) -> bytes:
     path = task.golden(implementation)
     if not path.is_file():
         raise LmrError(
-            f"{implementation.golden_file or 'golden file'} is missing in {task.name}",
-            "put the original file back there: the repository's commit has it",
+            f"{task.name}: {implementation.golden_file or 'golden file'} is missing",
+            "restore the original file from the repository's commit",
         )
     return path.read_bytes()
 
 
 def tree_path(info: TaskInfo) -> str:
-    """Return the repository's place inside a sandbox, the one that LMR-Bench's own scripts use."""
+    """Return the repository's path inside a sandbox, the same as in LMR-Bench's own scripts."""
     return f"/workspace/{info.repo_folder_name}"
 
 
 def probe_mount(probe: Path) -> Mount:
-    """Return the mount of the probe, importable as the package ``lmr_probe`` with ``PROBE_ROOT`` on the path."""
+    """Return the mount of the probe, importable as ``lmr_probe`` with ``PROBE_ROOT`` on the path."""
     return Mount(probe, f"{PROBE_ROOT}/lmr_probe")
 
 
 def source_folder(repository: Path) -> str:
-    """Return ``src`` if it contains packages (``src/peft/__init__.py``) and is no package itself; else ""."""
+    """Return ``src`` if it contains packages (``src/peft/__init__.py``) and is not a package itself; else ""."""
     folder = repository / "src"
     if not folder.is_dir() or folder.is_symlink() or (folder / "__init__.py").exists():
         return ""

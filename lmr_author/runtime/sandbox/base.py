@@ -1,6 +1,6 @@
-"""The interface of a sandbox, and the parts of a run that both backends share.
+"""The interface of a sandbox, and code shared by both backends.
 
-A sandbox runs one command at a time, to its end or its time-out, and leaves nothing behind. A failure
+A sandbox runs one command at a time, to its end or its timeout, and leaves nothing behind. A failure
 *inside* is data (:class:`ExecResult`); a failure *of the sandbox itself* is a
 :class:`~lmr_author.core.errors.SandboxError` and is never presented as the program's own failure.
 """
@@ -48,13 +48,13 @@ class Limits:
     """Resources that a run may use.
 
     Attributes:
-        seconds: wall-clock time; at its end the whole process tree is killed.
+        seconds: wall-clock time, after which the whole process tree is killed.
         memory_mb: memory of all processes together (docker), of each process (local).
         processes: number of processes and threads.
         cpus: number of processor cores (docker only).
-        output_bytes: of stdout and of stderr each; the rest is dropped and the result marked.
-        file_mb: size of the private ``/tmp`` and of ``/dev/shm``, neither above ``memory_mb``, and of any one file
-            written.
+        output_bytes: limit of stdout and stderr each; the rest is dropped and the result marked.
+        file_mb: size of the private ``/tmp`` and of ``/dev/shm``, neither above ``memory_mb``, and of any written
+            file.
     """
 
     seconds: float = 120.0
@@ -71,15 +71,15 @@ class Command:
 
     Attributes:
         argv: program and arguments; ``"python"`` as the program means the task's interpreter.
-        mounts: what is visible besides the interpreter and the system's libraries.
+        mounts: visible folders and files besides the interpreter and the system's libraries.
         cwd: working folder inside.
-        env: environment variables; nothing of the host's environment is passed.
+        env: environment variables; the host's are not passed on.
         limits: see :class:`Limits`.
         network: whether the network is reachable (never for candidates).
-        stop: asked twice a second while it runs, from the waiting thread; True ends the run (the disk fills
-            up, the user pressed Ctrl-C elsewhere).
+        stop: polled twice a second by the waiting thread; True ends the run (the disk fills up, the user pressed
+            Ctrl-C elsewhere).
         on_line: called with each line of its stderr, from another thread (local only).
-        on_output: called with each part of its stdout as it comes, from another thread.
+        on_output: called with each chunk of its stdout as it arrives, from another thread.
     """
 
     argv: tuple[str, ...]
@@ -95,9 +95,9 @@ class Command:
     def check(self) -> None:
         """Raise SandboxError for a command that no sandbox can run."""
         if not self.argv:
-            raise SandboxError("a command without a program cannot be run", "name the program to run")
+            raise SandboxError("the command has no program", "name the program to run")
         if any("\0" in text for text in (*self.argv, self.cwd, *self.env, *self.env.values())):
-            raise SandboxError("a command may not contain a NUL character", "remove it")
+            raise SandboxError("the command contains a NUL character", "remove it")
         for mount in self.mounts:
             pure = PurePosixPath(mount.target)
             plain = pure.is_absolute() and ".." not in pure.parts and str(pure) == mount.target
@@ -119,13 +119,13 @@ class ExecResult:
     """The end of a run.
 
     Attributes:
-        exit_code: the program's; negative for a signal (``-9``), also when an engine reports 128+n.
+        exit_code: the program's; negative for a signal (``-9``), also if an engine reports 128+n.
         stdout, stderr: at most ``Limits.output_bytes`` each.
         seconds: wall-clock time of the program.
         timed_out: killed at its time limit.
-        out_of_memory: killed at its memory limit, where the backend can tell.
+        out_of_memory: killed at its memory limit, if the backend can detect it.
         truncated: output was dropped.
-        stopped: killed because ``Command.stop`` said so.
+        stopped: killed because ``Command.stop`` returned True.
     """
 
     exit_code: int
@@ -143,12 +143,12 @@ class ExecResult:
 
 
 class Sandbox(ABC):
-    """A place to run code that is not ours. Use as a context manager; leaving it cleans up.
+    """Runs untrusted code. Use as a context manager; leaving it cleans up.
 
     Attributes:
         name: ``"docker"`` or ``"local"``.
-        isolating: whether code inside is kept from the host. When False, only the annotator's own
-            golden and masked code may be run, never a candidate.
+        isolating: code inside cannot access the host. If False, only the annotator's own golden and masked code may
+            run, never a candidate.
     """
 
     name: str
@@ -156,19 +156,18 @@ class Sandbox(ABC):
 
     @abstractmethod
     def prepare(self, on_line: OnLine | None = None) -> Mapping[str, str]:
-        """Make it ready: build the image, or find the interpreter.
+        """Build the image, or find the interpreter.
 
-        Returns facts about the environment: at least ``python`` (version) and ``sandbox``. For Docker
-        also ``image`` (its id). Raises SandboxError when it cannot be made ready; its message is the
-        cause and its hint the fix.
+        Returns facts about the environment: at least ``python`` (version) and ``sandbox``, for Docker also ``image``
+        (its id). Raises SandboxError with the cause as message and the fix as hint.
         """
 
     @abstractmethod
     def run(self, command: Command) -> ExecResult:
-        """Run a command to its end or its time-out. Raises SandboxError when it could not be run."""
+        """Run a command to its end or its timeout. Raises SandboxError if it could not run."""
 
     def close(self) -> None:  # noqa: B027  (a backend may have nothing to remove)
-        """Remove everything that this sandbox left behind. Idempotent."""
+        """Remove all remains of this sandbox. Idempotent."""
 
     def __enter__(self) -> Sandbox:
         return self
@@ -180,16 +179,16 @@ class Sandbox(ABC):
 
 
 def signal_code(exit_code: int) -> int:
-    """Return the exit code with a signal as a negative number, from the 128+n of a shell or an engine."""
+    """Convert an exit code 128+n of a shell or an engine to the negative number of the signal."""
     return 128 - exit_code if 128 < exit_code <= 128 + 64 else exit_code
 
 
 @contextmanager
 def accessible(mounts: Sequence[Mount], uid: int, gid: int) -> Iterator[None]:
-    """Give the sandbox's user access to the mounts while the block runs. Does nothing unless we are root.
+    """Give the sandbox's user access to the mounts within the block; does nothing unless we are root.
 
-    Root's files are not the sandbox user's: a writable mount is given to it and taken back at the end.
-    A read-only one is opened for reading if its top is not (a temporary folder is private); that stays.
+    Writable mounts change their owner to the sandbox's user and back at the end. A read-only one is made readable if
+    its top is not (a temporary folder is private); that stays.
     """
     if os.geteuid() != 0:
         yield
@@ -227,9 +226,9 @@ def _change_owner(top: Path, uid: int, gid: int) -> None:
 
 
 def _tree(top: Path) -> Iterator[Path]:
-    """Yield ``top`` (resolved) and every file and folder below it; no symbolic links, however deep it is.
+    """Yield ``top`` (resolved) and every file and folder below it at any depth, except symbolic links.
 
-    Not :func:`os.walk`, whose recursion a hostile program could exhaust with a deep folder.
+    Unlike :func:`os.walk`, it does not recurse: a hostile program could exhaust the recursion with deep folders.
     """
     waiting = [top.resolve()]
     while waiting:
@@ -237,5 +236,5 @@ def _tree(top: Path) -> Iterator[Path]:
         yield path
         try:
             waiting += [Path(entry.path) for entry in os.scandir(path) if not entry.is_symlink()]
-        except OSError:  # a file, or a path too long, which is then out of the sandbox's reach too
+        except OSError:  # a file, or a path that is too long, also for the sandbox
             continue

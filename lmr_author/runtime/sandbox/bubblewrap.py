@@ -1,13 +1,13 @@
-"""The command line of bubblewrap: a root file system of only what is needed, and no way out of it.
+"""The command line of bubblewrap: a minimal root file system without a way out.
 
-https://github.com/containers/bubblewrap, 0.6 or newer. Two ways to be nobody inside:
+https://github.com/containers/bubblewrap, 0.6 or newer. There are two ways to drop privileges:
 
-- Called by a user, bubblewrap makes a user namespace. The number of processes is counted per namespace.
-- Called by root, a user namespace would leave the processes root's own outside, for whom the kernel does
-  not limit their number. So the namespaces are made as root, and ``setpriv`` then becomes a user id that
-  nobody else has, without any capability.
+- Run by a user, bubblewrap creates a user namespace. The kernel counts processes per namespace.
+- Run by root, a user namespace would leave the processes root's own outside, and the kernel does not limit root's
+  processes. So root creates the namespaces, and ``setpriv`` then switches to an unused user id without any
+  capability.
 
-In both, a filter of system calls (:mod:`.seccomp`) keeps programs from becoming root of a namespace of their own.
+In both cases, a filter of system calls (:mod:`.seccomp`) keeps programs from becoming root in their own namespace.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _ETC_NETWORK = (
     "services", "ssl/certs", "ssl/openssl.cnf",
 )  # fmt: skip
 _HOSTS = b"127.0.0.1 localhost sandbox\n::1 localhost sandbox\n"
-"""/etc/hosts without a network: launchers such as torchrun talk to themselves by name."""
+"""/etc/hosts without a network: launchers such as torchrun connect to localhost by name."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,9 @@ class MountedInterpreter:
     """A Python interpreter.
 
     Attributes:
-        path: as it was programs, not resolved: a virtual environment is known by its own path.
+        path: not resolved: a virtual environment is identified by its own path.
         version: such as ``3.11.7``.
-        parts: the files and folders it consists of, besides the system's.
+        parts: its files and folders, except the system's.
     """
 
     path: Path
@@ -62,7 +62,7 @@ class MountedInterpreter:
 
 @dataclass(frozen=True)
 class Tools:
-    """The programs of this machine that are used, by their paths."""
+    """Paths of the required programs on this machine."""
 
     bwrap: str
     prlimit: str
@@ -70,15 +70,15 @@ class Tools:
 
     @property
     def as_root(self) -> bool:
-        """Return whether to become another user with setpriv rather than in a user namespace."""
+        """Return whether to change the user with setpriv, not with a user namespace."""
         return os.geteuid() == 0 and self.setpriv is not None
 
 
 @cache
 def tools() -> Tools | None:
-    """Find bubblewrap and its companions. None where they are missing or do not work.
+    """Find bubblewrap and its helper programs; None if they are missing or do not work.
 
-    Some containers have the program and forbid namespaces, so it is tried.
+    Some containers have the program but forbid namespaces, so it is tried.
     """
     bwrap, prlimit = shutil.which("bwrap"), shutil.which("prlimit")
     if bwrap is None or prlimit is None or seccomp.program() is None:
@@ -102,15 +102,15 @@ def _works(programs: Tools) -> bool:
 
 
 def sandbox_uid(programs: Tools) -> int:
-    """Return the user (and group) id outside that the next run's processes have."""
+    """Return the user (and group) id of the next run's processes on the host."""
     if not programs.as_root:
         return os.geteuid()
-    # Its own for each run: the kernel counts processes by user id, and parallel runs must not share.
+    # A separate one for each run: the kernel counts processes by user id, and parallel runs must not share the limit.
     return _OWN_IDS + (os.getpid() & 0x3FFFFF) * 64 + next(_RUNS) % 64
 
 
 def own_data(programs: Tools, uid: int) -> dict[str, bytes]:
-    """Return what a run gets through pipes: contents of files in /etc by their paths, and the filter."""
+    """Return the data passed through pipes: contents of files in /etc by path, and the system call filter."""
     inside = uid if programs.as_root else NOBODY
     passwd = f"root:x:0:0:root:/:/bin/false\nnobody:x:{inside}:{inside}:nobody:/tmp:/bin/false\n"
     group = f"root:x:0:\nnogroup:x:{inside}:\n"
@@ -120,7 +120,7 @@ def own_data(programs: Tools, uid: int) -> dict[str, bytes]:
 
 @contextmanager
 def piped(data: Mapping[str, bytes]) -> Iterator[dict[str, int]]:
-    """Yield name → descriptor from which its data is read; closed at the end."""
+    """Yield name → descriptor to read its data from; close them at the end."""
     pipes: dict[str, int] = {}
     try:
         for name, content in data.items():
@@ -180,15 +180,15 @@ def _namespaces(programs: Tools, network: bool) -> list[str]:
     argv += ["--hostname", "sandbox", *([] if network else ["--unshare-net"])]
     if not programs.as_root:
         return [*argv, "--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY)]
-    # Only for setpriv, which gives them up; the last to enter a private working folder of that user.
+    # Only for setpriv, which drops them; the last one is to enter a private working folder of that user.
     for capability in ("SETUID", "SETGID", "SETPCAP", "DAC_READ_SEARCH"):
         argv += ["--cap-add", f"CAP_{capability}"]
     return argv
 
 
 def _file_systems(command: Command, interpreter: MountedInterpreter | None) -> list[str]:
-    """Mount everything. A path that is not named here does not exist inside."""
-    size = min(command.limits.file_mb, command.limits.memory_mb) << 20  # a tmpfs is memory of no process
+    """Return all mounts: no other path exists inside."""
+    size = min(command.limits.file_mb, command.limits.memory_mb) << 20  # a tmpfs counts for no process
     tmpfs = ["--perms", "1777", "--size", str(size), "--tmpfs"]
     argv = ["--proc", "/proc", "--dev", "/dev", *tmpfs, "/dev/shm", "--remount-ro", "/dev", *tmpfs, "/tmp"]
     for path in (Path("/", name) for name in _SYSTEM):
@@ -200,7 +200,7 @@ def _file_systems(command: Command, interpreter: MountedInterpreter | None) -> l
     for mount in command.mounts:
         if any(part.is_relative_to(mount.target) for part in parts):
             raise SandboxError(
-                f"the interpreter lies in {mount.target}, where the sandbox shows something else",
+                f"the interpreter is in {mount.target}, which the sandbox mounts over",
                 "use an interpreter in another folder",
             )
     etc = [Path("/etc", name) for name in (*_ETC, *(_ETC_NETWORK if command.network else ()))]
@@ -214,7 +214,7 @@ def _file_systems(command: Command, interpreter: MountedInterpreter | None) -> l
 
 
 def _folders_above(targets: Iterable[str]) -> list[str]:
-    """Make the folders above the mounts, open to all: bubblewrap would make them private to itself."""
+    """Create the parent folders of the mounts, accessible to all: bubblewrap's own would be private."""
     targets = list(targets)
     above = {parent for target in targets for parent in PurePosixPath(target).parents}
     argv = []
@@ -225,7 +225,7 @@ def _folders_above(targets: Iterable[str]) -> list[str]:
 
 
 def limit_options(limits: Limits, processes: int) -> list[str]:
-    """Return ``--as=… --fsize=… --nproc=… --core=0`` for prlimit, none above this process's own limit."""
+    """Return ``--as=… --fsize=… --nproc=… --core=0`` for prlimit, capped at this process's own limits."""
     wanted = (
         ("as", resource.RLIMIT_AS, limits.memory_mb << 20),
         ("fsize", resource.RLIMIT_FSIZE, limits.file_mb << 20),
@@ -240,9 +240,9 @@ def limit_options(limits: Limits, processes: int) -> list[str]:
 
 
 def running_already() -> int:
-    """Count this user's threads; 0 for root, whom the kernel does not limit, or where it is unknown.
+    """Count this user's threads; 0 for root, whom the kernel does not limit, or if unknown.
 
-    Where the kernel counts all processes of a user together, they come on top of a run's limit.
+    If the kernel counts all processes of a user together, these are added to a run's limit.
     """
     if os.geteuid() == 0:
         return 0
@@ -257,6 +257,6 @@ def running_already() -> int:
 
 
 def _counted_per_namespace() -> bool:
-    """Return whether the kernel counts processes in each user namespace by itself (5.14 and newer)."""
+    """Return whether the kernel counts processes per user namespace (5.14 and newer)."""
     major, minor = os.uname().release.split(".")[:2]
     return (int(major), int("".join(filter(str.isdigit, minor[:3])) or 0)) >= (5, 14)

@@ -1,4 +1,4 @@
-"""Commands in containers of a task's image: no network, nothing writable, nobody's rights."""
+"""Run commands in containers of a task's image, without network, write access and privileges."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ _PROBE = (
 
 @dataclass(eq=False)
 class DockerSandbox(Sandbox):
-    """Runs each command in a container of its own, made from a folder's Dockerfile.
+    """Runs each command in its own container, from the image of a folder's Dockerfile.
 
     Attributes:
-        context: folder with the Dockerfile; files that .dockerignore names are not sent to the engine.
+        context: folder with the Dockerfile; files in .dockerignore are not sent to the engine.
         tag: name of the image.
         build_args: values of the Dockerfile's ARGs.
         log: file for the build's log.
-        no_cache: make every layer anew.
+        no_cache: rebuild every layer.
         gpus: number of GPUs given to a container; "all"; "" for none.
     """
 
@@ -76,7 +76,7 @@ class DockerSandbox(Sandbox):
     isolating = True
 
     def __post_init__(self) -> None:
-        """Begin a session, by whose label its containers are found; no engine is asked yet."""
+        """Create the label that identifies this session's containers, without contacting the engine."""
         self._client: DockerClient | None = None
         self._labels = {SESSION_LABEL: uuid.uuid4().hex}
         self._image = ""
@@ -85,15 +85,15 @@ class DockerSandbox(Sandbox):
         self._cpus = float(os.cpu_count() or 1)
 
     def prepare(self, on_line: OnLine | None = None) -> Mapping[str, str]:
-        """Build the image and ask its Python for its version. Removes containers of killed owners."""
+        """Build the image and read its Python's version. Removes containers of killed owners."""
         client = self._connected()
         with engine_errors():
             remove_stale(client)
             self._image = build(
                 client, self.context, self.tag, self.build_args, on_line, self.log, no_cache=self.no_cache
             )
-            # A container that is never started keeps the image while this is open: another build of the same
-            # task may take the image's name away, and would remove it between two runs.
+            # A container that is never started protects the image: another build of the same task takes its name over
+            # and would otherwise remove it between two runs.
             client.containers.create(
                 self._image, ["true"], name=_new_name(), labels=self._own_labels(), network_disabled=True
             )
@@ -120,7 +120,7 @@ class DockerSandbox(Sandbox):
                 remove(client, name)
 
     def close(self) -> None:
-        """Remove this sandbox's containers, should one be left, and the connection."""
+        """Remove this sandbox's remaining containers and close the connection."""
         if self._client is None:
             return
         from docker.errors import DockerException
@@ -129,7 +129,7 @@ class DockerSandbox(Sandbox):
         mine: dict[str, Any] = {"label": f"{SESSION_LABEL}={self._labels[SESSION_LABEL]}"}
         with HeldInterrupts(), suppress(DockerException, RequestException):
             for container in self._client.containers.list(all=True, sparse=True, filters=mine):
-                with suppress(DockerException, RequestException):  # the others are removed all the same
+                with suppress(DockerException, RequestException):  # still remove the others
                     remove(self._client, str(container.id))
             if self._image:
                 remove_nameless(self._client, self._image)
@@ -145,7 +145,7 @@ class DockerSandbox(Sandbox):
         return {OWNER_LABEL: owner.me(), **self._labels}
 
     def _probe(self) -> str:
-        """Find the image's Python and coreutils' timeout. Returns Python's version."""
+        """Find the image's Python and coreutils' timeout; return Python's version."""
         for self._python in ("python", "python3"):
             result = self.run(Command(("python", "-I", "-c", _PROBE), limits=Limits(seconds=60)))
             if result.exit_code == 0:
@@ -166,7 +166,7 @@ class DockerSandbox(Sandbox):
         program = self._python if command.argv[0] == "python" else command.argv[0]
         argv = [program, *command.argv[1:]]
         if self._has_timeout:
-            # Should we be killed, nobody else would ever end the container.
+            # If we are killed, nothing else would stop the container.
             argv = ["timeout", "-k", "1", str(int(limits.seconds) + _WATCHDOG_SECONDS), *argv]
         gpus = -1 if self.gpus == "all" else int(self.gpus or 0)
         return {
@@ -177,7 +177,7 @@ class DockerSandbox(Sandbox):
             "user": "{}:{}".format(*_user()),
             "labels": self._own_labels(),
             "network_mode": "bridge" if command.network else "none",
-            # Without a network, the engine gives a container a name that has no address.
+            # Without a network, the container's host name has no address.
             "hostname": None if command.network else _HOSTNAME,
             "extra_hosts": {} if command.network else {_HOSTNAME: "127.0.0.1"},
             "use_config_proxy": command.network,
@@ -196,7 +196,7 @@ class DockerSandbox(Sandbox):
             "nano_cpus": int(min(limits.cpus, self._cpus) * 1e9),
             "ulimits": [Ulimit(name="fsize", soft=file, hard=file), Ulimit(name="core", soft=0, hard=0)],
             "init": True,
-            # Output comes through the attached connection; the engine must not also store it on its disk.
+            # Output arrives through the attached connection; do not let the engine store it on disk too.
             "log_config": LogConfig(type="none"),
             "device_requests": [DeviceRequest(count=gpus, capabilities=[["gpu"]])] if gpus else [],
         }
@@ -207,15 +207,15 @@ def _new_name() -> str:
 
 
 def _user() -> tuple[int, int]:
-    """Return the user and group of a container: ours, whose files the mounts are; never root."""
+    """Return a container's user and group: ours, who own the mounts, but never root."""
     return (os.geteuid(), os.getegid()) if os.geteuid() != 0 else (NOBODY, NOBODY)
 
 
 def _attend(container: Container, command: Command) -> ExecResult:
-    """Start a container and stay with it until it has ended.
+    """Start a container and wait until it ends.
 
-    Another thread reads its output to the end, so that it is never the engine that has to wait. Only that thread
-    closes the connection, which ends with the container: after an interrupt, the caller removes it.
+    Another thread reads its output to the end, so that the engine never blocks. Only that thread closes the
+    connection, which ends with the container: after an interrupt, the caller removes it.
     """
     from docker.errors import APIError
 
@@ -233,7 +233,7 @@ def _attend(container: Container, command: Command) -> ExecResult:
                     command.on_output(stdout)
                 err.add(stderr or b"")
         finally:
-            output._response.close()  # which the SDK leaves to the garbage collector
+            output._response.close()  # the SDK leaves this to the garbage collector
             closed.set()
 
     reader = threading.Thread(target=read, daemon=True)
@@ -245,10 +245,10 @@ def _attend(container: Container, command: Command) -> ExecResult:
     finally:
         if reader.ident is None:
             output._response.close()
-    # The container's init keeps the output open to the end, whatever the program does with its own.
+    # The container's init keeps the output open to the end, even if the program closes its own.
     given_up = processes.wait(closed, started + limits.seconds, command.stop)
     if given_up:
-        with suppress(APIError):  # it may have ended by itself meanwhile
+        with suppress(APIError):  # it may have ended by itself
             container.kill()
     container.wait(timeout=_GRACE_SECONDS)
     closed.wait(_GRACE_SECONDS)
@@ -273,7 +273,7 @@ def _result(
 
 
 def _start(container: Container) -> str | None:
-    """Start a container. Return the engine's message when the image does not have the program."""
+    """Start a container; return the engine's message if the image lacks the program."""
     from docker.errors import APIError
 
     try:

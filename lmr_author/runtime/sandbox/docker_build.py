@@ -1,7 +1,7 @@
-"""Building a task's image: its log while it is made, and where it failed.
+"""Build a task's image, stream the log, and locate a failure.
 
 The SDK can only use the legacy builder, which numbers the instructions and names each layer. A failure's cause is
-explained by :mod:`lmr_author.runtime.environment.failures`, from what the error carries.
+explained by :mod:`lmr_author.runtime.environment.failures`, from the error's attributes.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from docker import DockerClient
 
 _KEPT_LINES = 200
-"""Number of last lines of an instruction's output that are kept to explain a failure."""
+"""Last lines of an instruction's output, kept to explain a failure."""
 _SHOWN = 60
-"""Characters of an instruction that a message shows; the log has all of it."""
+"""Characters of an instruction in a message; the log has all of it."""
 
 _STEP = re.compile(r"Step (\d+)/(\d+) : (.*)")
 _LAYER = re.compile(r" ---> ([0-9a-f]{12,64})\s*")
@@ -37,18 +37,18 @@ _NOISE = re.compile(
     r"\[notice\]|^WARNING: Running pip as|^The command .* returned a non-zero|^ ?---> |^Removing "
 )
 _FROM = re.compile(
-    # Not inside another instruction; to the end of its last line.
+    # Not inside another instruction; up to the end of its last line.
     r"(?<!\\\n)(?<!\\\r\n)^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(?P<image>[^\s\\]+)(?:[^\n\\]|\\(?:\r?\n)?)*",
     re.IGNORECASE | re.MULTILINE,
 )
 _DOCKERFILE = ".dockerfile.lmr-author"
-"""Name of our copy in the context: the engine gets it in place of the folder's own."""
+"""Name of our copy in the context, sent to the engine instead of the folder's own."""
 _LABEL = f"LABEL {IMAGE_LABEL}=1"
 
 
 @dataclass(frozen=True)
 class Step:
-    """An instruction that the engine has come to, as in ``Step 3/14 : RUN …``."""
+    """The engine's current instruction, as in ``Step 3/14 : RUN …``."""
 
     number: int
     total: int
@@ -70,13 +70,13 @@ def build(
     *,
     no_cache: bool = False,
 ) -> str:
-    """Build the Dockerfile of a folder as the image ``tag``. Returns the image's id.
+    """Build the Dockerfile of a folder as the image ``tag``; return the image's id.
 
-    Layers of earlier builds are used again, unless ``no_cache``. Each finished layer is kept under the tag
-    ``partial`` until the image is complete, so that a build that stops half-way goes on there and leaves
-    no nameless image. Every layer bears :data:`IMAGE_LABEL`.
+    Layers of earlier builds are reused, unless ``no_cache``. Each finished layer is tagged ``partial`` until the image
+    is complete, so that an interrupted build continues there and leaves no untagged image. Every layer has
+    :data:`IMAGE_LABEL`.
 
-    Raises SandboxBuildError that carries the failing instruction and its output.
+    Raises SandboxBuildError with the failing instruction and its output.
     """
     from docker.errors import APIError, BuildError
 
@@ -100,11 +100,11 @@ def build(
             reason = _with_own_lines(str(error.msg), sent)
             print(reason, file=file)
             for image in replaced:
-                remove_nameless(client, image)  # an unfinished one stays where this build went on there
+                remove_nameless(client, image)  # keeps an unfinished image that this build continued
             raise _failure(tag, progress, reason, log) from error
     if not progress.image:
-        # Whatever has the tag now is an earlier build's.
-        raise SandboxError("the Docker engine went away during the build", GONE_HINT)
+        # The current image of the tag is an earlier build's.
+        raise SandboxError("the connection to the Docker engine was lost during the build", GONE_HINT)
     with suppress(APIError):
         client.images.remove(f"{partial}:partial")
     for image in replaced:
@@ -117,14 +117,14 @@ def _read(context: Path) -> str:
         return (context / "Dockerfile").read_text("utf-8")
     except FileNotFoundError as error:
         raise SandboxBuildError(
-            f"there is no Dockerfile in {context}", "write one: lmr-author env lock"
+            f"{context} has no Dockerfile", "generate one with `lmr-author env lock`"
         ) from error
     except UnicodeDecodeError as error:
         raise SandboxBuildError(f"{context / 'Dockerfile'} is not UTF-8 text", "save it as UTF-8") from error
 
 
 def remove_nameless(client: DockerClient, image: str) -> None:
-    """Remove an image that has no name any more; one that a container or another image is made of stays."""
+    """Remove an untagged image, unless a container or another image uses it."""
     from docker.errors import APIError
 
     with suppress(APIError):
@@ -133,9 +133,9 @@ def remove_nameless(client: DockerClient, image: str) -> None:
 
 
 def with_base(text: str, base: str) -> str:
-    """Return a Dockerfile on another base image, where its only FROM names one outright instead of by an ARG.
+    """Return a Dockerfile with another base image, if its only FROM names one directly, not by an ARG.
 
-    Hand-made Dockerfiles have no ``ARG BASE_IMAGE`` that a build argument could set.
+    Hand-written Dockerfiles lack the ``ARG BASE_IMAGE`` that a build argument would set.
     """
     stages = list(_FROM.finditer(text))
     if not base or len(stages) != 1 or "$" in stages[0]["image"]:
@@ -145,7 +145,7 @@ def with_base(text: str, base: str) -> str:
 
 
 def _with_name(text: str, base: str) -> str:
-    """Return a Dockerfile with the base image's name in place of ``${BASE_IMAGE}``, which is all a log would show."""
+    """Replace ``${BASE_IMAGE}`` in a Dockerfile with the base image's name, so that the log shows it."""
     default = re.search(r"^[ \t]*ARG[ \t]+BASE_IMAGE=[\"']?([^\s\"']+)", text, re.IGNORECASE | re.MULTILINE)
     name = base or (default[1] if default else "${BASE_IMAGE}")
     variable = re.compile(r"^([ \t]*FROM[ \t].*?)\$(?:BASE_IMAGE\b|\{BASE_IMAGE(?::-[^}]*)?\})", re.I | re.M)
@@ -155,21 +155,21 @@ def _with_name(text: str, base: str) -> str:
 def with_labels(text: str) -> str:
     """Return a Dockerfile with our label after each FROM.
 
-    Labels given beside a Dockerfile are on the finished image only. On every layer they let us find what a
-    killed engine leaves of a build, containers too, since a container inherits them.
+    Labels passed as build options are only on the finished image. On every layer, they identify the remains of a build
+    after the engine was killed, including containers, which inherit them.
     """
     return _FROM.sub(rf"\g<0>\n{_LABEL}", text)
 
 
 class BuildProgress:
-    """Follows a build by its log.
+    """Tracks a build by its log.
 
     Attributes:
         step: the current instruction, None before the first.
         line: the line of the Dockerfile on which it begins, 0 before the first.
         layer: id of the last finished layer.
         output: the last lines of the current instruction.
-        image: id of the finished image, "" until there is one.
+        image: id of the finished image, "" before.
     """
 
     def __init__(self, dockerfile: str) -> None:
@@ -181,10 +181,10 @@ class BuildProgress:
         self.image = ""
 
     def add(self, line: str) -> bool:
-        """Take a line of the log in. Return True when it names a new layer."""
+        """Process a line of the log; return whether it names a new layer."""
         if step := read_step(line):
             self.step, self.output = step, []
-            # Steps come in the file's order. Our own labels are not found and keep the line of their FROM.
+            # Steps follow the file's order. Our own labels are not in it and keep the line of their FROM.
             text = _words(step.text)
             for index in range(self.line, len(self._lines)):
                 if self._lines[index] and text.startswith(self._lines[index]):
@@ -211,9 +211,9 @@ def _stream(
     no_cache: bool,
     progress: BuildProgress,
 ) -> Generator[str, None, None]:
-    """Yield the lines of the log. Raises BuildError with the engine's message.
+    """Yield the lines of the log; raise BuildError with the engine's message.
 
-    ``client.images.build`` would do, but it returns the log at the end.
+    ``client.images.build`` returns the log only at the end.
     """
     from docker.errors import APIError, BuildError
     from docker.utils.build import tar
@@ -221,13 +221,13 @@ def _stream(
     chunks: Iterator[dict[str, Any]] = iter(())
     rest = ""
     try:
-        # A file without a name: the SDK's own context is a named one, which a kill would leave.
+        # An unnamed file: the SDK's own context is a named one, which a kill would leave behind.
         with tempfile.TemporaryFile() as archive:
             tar(context, exclude=_ignored(context), dockerfile=(_DOCKERFILE, dockerfile), fileobj=archive)
             chunks = client.api.build(
                 fileobj=archive, custom_context=True, dockerfile=_DOCKERFILE, tag=tag, buildargs=dict(args),
                 nocache=no_cache, rm=True, forcerm=True, decode=True,
-                # The build needs the package index, which may be reachable only the way the host reaches it.
+                # The build needs the package index, which may be reachable only from the host's network.
                 network_mode="host",
             )  # fmt: skip
         for chunk in chunks:
@@ -245,7 +245,7 @@ def _stream(
     except APIError as error:
         raise BuildError(str(error.explanation or error), iter(())) from error
     finally:
-        # Closing the connection is what makes the engine stop.
+        # Closing the connection stops the engine's build.
         if isinstance(chunks, Generator):
             chunks.close()
 
@@ -257,7 +257,7 @@ def _ignored(context: Path) -> list[str]:
 
 
 def _with_own_lines(reason: str, sent: str) -> str:
-    """Return the engine's message with the line numbers of the file as it is, without our labels."""
+    """Return the engine's message with the line numbers of the original file, without our labels."""
     labels = [number for number, line in enumerate(sent.split("\n"), 1) if line == _LABEL]
 
     def own(match: re.Match[str]) -> str:
@@ -274,8 +274,8 @@ def _failure(tag: str, progress: BuildProgress, reason: str, log: Path | None) -
     last = (symptoms or lines or [reason])[-1]
     where = f"at '{printable(step, _SHOWN)}' (line {progress.line})" if step else "at its Dockerfile"
     return SandboxBuildError(
-        f"the image {tag} could not be built, {where}: {last}",
-        "`lmr-author env build` explains it" + (f"; the whole log is {log}" if log is not None else ""),
+        f"the build of the image {tag} failed {where}: {last}",
+        "`lmr-author env build` explains the failure" + (f"; full log: {log}" if log is not None else ""),
         step=step,
         line=progress.line,
         said=(*progress.output, *reason.splitlines()),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from docker import DockerClient
 
 OWNER_LABEL = "org.lmr-author.owner"
-"""On each container: who runs it. (A container also inherits its image's labels, so those say nothing.)"""
+"""Label of each container with its owner. (Containers inherit their image's labels, so those are useless here.)"""
 SESSION_LABEL = "org.lmr-author.session"
 IMAGE_LABEL = "org.lmr-author"
 
@@ -27,13 +27,13 @@ ANSWER_SECONDS = 600
 """Time limit for each call. The SDK's own 60 s are too short: an engine on a slow or busy disk takes minutes to
 commit a layer, remove a large image or sum up disk usage. (A build and a container's output have no such limit.)"""
 
-GONE_HINT = "start it (its own log tells why it ended), and run the command again: finished layers are used"
+GONE_HINT = "start it (its log has the cause), and run the command again: finished layers are reused"
 _REMOVALS = 6
 """Attempts to remove a container, spread over about three seconds."""
 
 
 def connect() -> DockerClient:
-    """Connect to the engine that the docker command would use. Raises SandboxError when none answers."""
+    """Connect to the engine that the docker command would use. Raises SandboxError if none answers."""
     from docker.errors import DockerException
     from requests.exceptions import RequestException
 
@@ -43,24 +43,24 @@ def connect() -> DockerClient:
     except (DockerException, RequestException, OSError) as error:
         if "Permission denied" in str(error):
             raise SandboxError(
-                "Docker is running, but you may not use it",
+                "Docker is running, but you have no permission to use it",
                 "join the group 'docker' (sudo usermod -aG docker $USER) and log in again",
             ) from error
         if "timed out" in str(error):
             raise SandboxError(
-                f"the Docker engine does not answer ({GREETING_SECONDS} s)",
+                f"the Docker engine did not answer within {GREETING_SECONDS} s",
                 "it may be starting or overloaded: check 'docker info', then run the command again",
             ) from error
         raise SandboxError(
             "Docker is not installed or not running",
-            "install or start Docker (on Debian: scripts/install-engine), or use --sandbox local where there is one",
+            "install or start Docker (on Debian: scripts/install-engine), or use --sandbox local if the command has it",
         ) from error
     client.api.timeout = ANSWER_SECONDS
     return client
 
 
 def _client() -> DockerClient:
-    """Return a client of the engine that DOCKER_HOST names, else docker's context, else the default one."""
+    """Return a client of the engine in DOCKER_HOST, else in docker's context, else of the default one."""
     import docker
     from docker.constants import DEFAULT_UNIX_SOCKET
     from docker.context import ContextAPI
@@ -73,13 +73,13 @@ def _client() -> DockerClient:
         return docker.DockerClient(base_url=str(chosen.Host), tls=tls, timeout=GREETING_SECONDS)
     scheme, _, path = (host or DEFAULT_UNIX_SOCKET).partition("://")
     if "unix" in scheme and not Path("/", path).exists():
-        raise DockerException(f"there is no socket {path}")  # the SDK would leave one of its own open
+        raise DockerException(f"no socket {path}")  # the SDK would leave a socket open
     return docker.from_env(timeout=GREETING_SECONDS)
 
 
 @contextmanager
 def engine_errors() -> Iterator[None]:
-    """Raise errors of the engine as SandboxErrors: never the program's own failure."""
+    """Convert errors of the engine to SandboxErrors, distinct from failures of the program."""
     from docker.errors import APIError, DockerException, ImageNotFound
     from requests.exceptions import RequestException
     from urllib3.exceptions import HTTPError
@@ -88,7 +88,7 @@ def engine_errors() -> Iterator[None]:
         yield
     except ImageNotFound as error:
         raise SandboxError(
-            "the image is gone from the engine", "run the command again to build it"
+            "the image was removed from the engine", "run the command again to rebuild it"
         ) from error
     except APIError as error:
         raise SandboxError(
@@ -96,13 +96,13 @@ def engine_errors() -> Iterator[None]:
             "see the engine's message; 'docker info' shows its state",
         ) from error
     except (DockerException, RequestException, HTTPError, ConnectionError) as error:
-        # A log that is being read breaks off with an error of the library below requests.
+        # While a log is read, urllib3's errors are not converted by requests.
         if "timed out" in str(error):
             raise SandboxError(
                 f"the Docker engine did not answer for {ANSWER_SECONDS // 60} minutes",
                 "its disk or memory may be overloaded; when 'docker info' answers, run the command again to continue",
             ) from error
-        raise SandboxError("the Docker engine went away meanwhile", GONE_HINT) from error
+        raise SandboxError("the connection to the Docker engine was lost", GONE_HINT) from error
 
 
 def remove_stale(client: DockerClient) -> None:
@@ -112,7 +112,7 @@ def remove_stale(client: DockerClient) -> None:
 
 
 def remove(client: DockerClient, container: str) -> None:
-    """Remove a container, running or not, also while Ctrl-C is pressed again."""
+    """Remove a container, running or not, even if Ctrl-C is pressed again."""
     from docker.errors import APIError
 
     for attempt in range(_REMOVALS):
@@ -122,7 +122,7 @@ def remove(client: DockerClient, container: str) -> None:
         except APIError as error:
             if error.status_code == 404:
                 return
-            # Another removal of it may be under way, or a file of it still be in use.
+            # Another removal may be in progress, or one of its files still in use.
             time.sleep(0.1 * 2**attempt)
         except KeyboardInterrupt:
             continue

@@ -1,4 +1,4 @@
-"""Commands on this machine: in bubblewrap where it works, else without isolation."""
+"""Run commands on this machine: in bubblewrap if it works, else without isolation."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _QUERY = (
     "print(json.dumps([platform.python_version(), sys.executable, sys.prefix, sys.base_prefix]))"
 )
 _PREFIX_PARTS = ("bin", "lib", "lib64", "libexec", "include", "share", "etc", "ssl", "pyvenv.cfg")
-"""The part of a prefix that is shown. A virtual environment may have a project beside it."""
+"""The parts of a prefix to mount: a virtual environment may be inside a project."""
 
 _LIMITER = """
 import os, resource, sys
@@ -50,25 +50,25 @@ except OSError as error:
     print(argv[0], error, file=sys.stderr)
     sys.exit(127)
 """
-"""Does what prlimit does, also where there is none (macOS)."""
+"""A replacement of prlimit for systems without it (macOS)."""
 
 
 def find_interpreter(python: Path | None) -> MountedInterpreter:
-    """Find an interpreter's version and folders by running it without its packages. None means the one that runs this.
+    """Find an interpreter's version and folders by running it without packages. None is the current interpreter.
 
-    Raises SandboxError when it does not exist or is not Python.
+    Raises SandboxError if it does not exist or is not Python.
     """
     wanted = str(python) if python is not None else sys.executable
     program = shutil.which(wanted)
     if program is None:
         raise SandboxError(
-            f"there is no Python interpreter at {wanted}",
-            "give the path of one, such as .venv/bin/python, with --python",
+            f"no Python interpreter at {wanted}",
+            "pass the path of one, such as .venv/bin/python, with --python",
         )
-    hint = "check that it starts by hand, or give another with --python"
+    hint = "check that it starts by hand, or choose another with --python"
     try:
-        # -I: no variable and no folder of the caller's changes the answer. -S: no package is imported, which the
-        # .pth files of an environment do.
+        # -I: ignore the caller's variables and folder. -S: import no package, as the .pth files of an environment
+        # would.
         done = processes.run([str(Path(program).absolute()), "-I", "-S", "-c", _QUERY], cwd=None, seconds=60)
     except (OSError, LmrError) as error:
         raise SandboxError(f"{program} does not run: {error}", hint) from error
@@ -101,9 +101,9 @@ class LocalSandbox(Sandbox):
     """Runs commands with an interpreter of this machine.
 
     Args:
-        python: the interpreter; None is the one that runs this. That of a virtual environment is not resolved.
-        use_bubblewrap: False never uses it, so nothing is isolated.
-        variables: of each command's environment, beside its own.
+        python: the interpreter; None for the current one. That of a virtual environment is not resolved.
+        use_bubblewrap: False disables isolation.
+        variables: added to each command's environment.
     """
 
     name = "local"
@@ -122,7 +122,7 @@ class LocalSandbox(Sandbox):
         self._interpreter: MountedInterpreter | None = None
 
     def prepare(self, on_line: OnLine | None = None) -> Mapping[str, str]:
-        """Find the interpreter and check that it runs inside. Kills what killed owners left running."""
+        """Find the interpreter and check that it runs inside. Kills processes left by killed owners."""
         owner.kill(owner.orphans())
         files.remove_abandoned_temporaries()
         result = self.run(Command(("python", "-c", "print('ok')")))
@@ -130,7 +130,7 @@ class LocalSandbox(Sandbox):
         if result.stdout.strip() != b"ok":
             raise SandboxError(
                 f"{interpreter.path} does not run in the sandbox: {result.last_error()}",
-                "use an interpreter of a virtual environment of its own, or --sandbox docker",
+                "use an interpreter in its own virtual environment, or --sandbox docker",
             )
         return {
             "sandbox": self.name,
@@ -140,7 +140,7 @@ class LocalSandbox(Sandbox):
         }
 
     def run(self, command: Command) -> ExecResult:
-        """Run a command. See the base class; ``out_of_memory`` cannot be told here."""
+        """Run a command. See the base class; ``out_of_memory`` cannot be detected here."""
         command = replace(command, env={**self._variables, **command.env})
         command.check()
         if self._tools is not None:
@@ -168,7 +168,7 @@ def _run_isolated(tools: bubblewrap.Tools, interpreter: MountedInterpreter, comm
         if not (result.timed_out or result.stopped) and not _began(status):
             reason = result.stderr.decode("utf-8", "replace").strip()
             raise SandboxError(
-                f"bubblewrap could not set the sandbox up: {reason}", "check the paths of the command"
+                f"bubblewrap could not set up the sandbox: {reason}", "check the paths of the command"
             )
     return result
 
@@ -192,7 +192,7 @@ def _run(
     cwd: Path | None = None,
     pass_fds: Sequence[int] = (),
 ) -> ExecResult:
-    """Run an argv with the command's limits, its processes marked so that none can hide."""
+    """Run an argv with the command's limits, marking its processes so that none can escape the kill."""
     mark = f"{owner.me()}.{uuid.uuid4().hex}"
     limits = command.limits
     try:
@@ -202,7 +202,7 @@ def _run(
             sweep=lambda: owner.kill_marked(mark),
         )  # fmt: skip
     except OSError as error:
-        message = f"{command.argv[0]} could not be started: {error}"
+        message = f"{command.argv[0]} did not start: {error}"
         raise SandboxError(message, "check its working folder") from error
     return ExecResult(
         exit_code=signal_code(done.exit_code),
@@ -221,7 +221,7 @@ def _variables(interpreter: MountedInterpreter) -> dict[str, str]:
 
 @contextmanager
 def _status_pipe() -> Iterator[tuple[int, int]]:
-    """Yield a pipe's ends, to read from and to write to; closed at the end."""
+    """Yield a pipe's read and write ends; close them at the end."""
     reading, writing = os.pipe()
     try:
         yield reading, writing
@@ -231,9 +231,9 @@ def _status_pipe() -> Iterator[tuple[int, int]]:
 
 
 def _began(status: int) -> bool:
-    """Return whether bubblewrap started the program: only then does it report an exit code.
+    """Return whether bubblewrap started the program, which it shows by reporting an exit code.
 
-    The program cannot write there; its output decides nothing.
+    The program cannot write to this pipe.
     """
     os.set_blocking(status, False)
     try:
@@ -247,11 +247,11 @@ def _began(status: int) -> bool:
 
 @contextmanager
 def laid_out(command: Command) -> Iterator[Command]:
-    """Yield the command with the paths of the host, its mounts realised in a private folder that is removed at the end.
+    """Yield the command with paths of the host; its mounts are in a private folder, removed at the end.
 
-    A writable mount is its source itself. A read-only one is a copy: what is written into it is lost
-    with the folder, and the source is safe. Paths are rewritten where a mount's target, a folder above it, or
-    /tmp stands at the start of the working folder, an argument or a variable, or after one of ``= : , ;``.
+    A writable mount is its source itself; a read-only one is a copy, which protects the source. A mount's target, a
+    parent folder of it, or /tmp is rewritten at the start of the working folder, an argument or a variable, and after
+    one of ``= : , ;``.
     """
     with files.temporary_folder("lmr-author-run-") as folder:
         real = {"/tmp": folder / "tmp"}
@@ -263,7 +263,7 @@ def laid_out(command: Command) -> Iterator[Command]:
                     real.setdefault(str(parent), folder / "root" / str(parent).lstrip("/"))
         except (shutil.Error, OSError) as error:
             raise SandboxError(
-                f"the run's files could not be copied: {error}", "check whether the disk is full"
+                f"copying the run's files failed: {error}", "check whether the disk is full"
             ) from error
         cwd = _rewrite(command.cwd, real)
         env = {name: _rewrite(value, real) for name, value in command.env.items()}
@@ -276,7 +276,7 @@ def _realise(mount: Mount, mounts: tuple[Mount, ...], root: Path) -> Path:
     for outer in mounts:
         if outer.writable and outer is not mount and PurePosixPath(mount.target).is_relative_to(outer.target):
             raise SandboxError(
-                f"without bubblewrap nothing can be mounted inside the writable {outer.target}",
+                f"mounts inside the writable {outer.target} need bubblewrap",
                 "install bubblewrap (apt-get install bubblewrap), or use --sandbox docker",
             )
     copy = root / mount.target.lstrip("/")

@@ -1,10 +1,10 @@
-"""The system calls that bubblewrap refuses to the programs inside: user namespaces, memory of no process, and keys.
+"""The system calls that bubblewrap blocks: user namespaces, memory outside of any process, and keyrings.
 
-In a user namespace of its own a program is root: it mounts a tmpfs of any size, which no limit counts. bubblewrap's
-``--disable-userns`` does not work where root makes the namespaces. Memory of ``memfd_create`` and ``shmget`` needs no
-address space, so RLIMIT_AS does not limit it; libraries that use them fall back where a kernel has none. The kernel's
-keyrings are in no namespace of bubblewrap's: that of the user's session is inherited, so a program could read the keys
-in it, and leave some for the next run.
+In its own user namespace a program is root and can mount a tmpfs of any size, beyond all limits. bubblewrap's
+``--disable-userns`` does not work if root creates the namespaces. Memory of ``memfd_create`` and ``shmget`` needs no
+address space, so RLIMIT_AS does not limit it; libraries fall back if a kernel lacks these calls. bubblewrap does not
+isolate the kernel's keyrings: the session keyring is inherited, so a program could read its keys, and leave some for
+the next run.
 
 The filter is classic BPF over ``struct seccomp_data`` (https://docs.kernel.org/userspace-api/seccomp_filter.html),
 with Docker's answers: EPERM, and ENOSYS for clone3, whose flags a filter cannot see, so that libc uses clone.
@@ -43,7 +43,7 @@ _MACHINES = {
 
 
 def program() -> bytes | None:
-    """Return the filter as bubblewrap reads it; None for a machine whose numbers are not known here."""
+    """Return the filter in bubblewrap's format; None if the machine's system call numbers are unknown."""
     machine = _MACHINES.get(platform.machine())
     if machine is None:
         return None

@@ -1,8 +1,7 @@
-"""Read a model's reply as a person does, from beginning to end.
+"""Read a model's reply as a person would, from beginning to end.
 
-A reply that is valid Python is used as it is. Otherwise fences with Python, edits, and code between prose are read in
-order, without thoughts. An edit changes the newest version before it. A reply is foreign text: reading it takes bounded
-time.
+A reply that is valid Python is used unchanged. Otherwise Python fences, edits, and code between prose are read in
+order, skipping thoughts. An edit applies to the latest version before it. Replies are untrusted: the time is bounded.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ def read(text: str, goal: Module, targets: tuple[Definition, ...], *, is_file: b
         is_file: it is the goal file that an agent left, and no reply.
     """
     if len(text) > MAX_ANSWER:
-        raise Invalid(f"the answer has {len(text)} characters, more than {MAX_ANSWER}")
+        raise Invalid(f"the answer has {len(text)} characters; the limit is {MAX_ANSWER}")
     text = re.sub(r"\r\n?", "\n", text.removeprefix("\ufeff"))
     if not text.strip():
         raise Invalid("the answer is empty")
@@ -49,7 +48,7 @@ def read(text: str, goal: Module, targets: tuple[Definition, ...], *, is_file: b
     walk = Walk(_final(_unescaped(text)))
     reply = replace(_fold(walk.parts, goal, targets), seen=tuple(walk.seen))
     if reply.elsewhere and not reply.blocks:
-        raise Invalid(f"the answer changes {', '.join(reply.elsewhere[:3])}, and not {goal.name}")
+        raise Invalid(f"the answer changes {', '.join(reply.elsewhere[:3])}, not {goal.name}")
     if not reply.blocks:
         raise Invalid(reply.unread[-1].message if reply.unread else _without_code(walk, text))
     return reply
@@ -57,20 +56,20 @@ def read(text: str, goal: Module, targets: tuple[Definition, ...], *, is_file: b
 
 def _without_code(walk: Walk, text: str) -> str:
     if walk.thought:
-        return "the answer has no code: its thoughts do not end"
+        return "the answer has no code: its thinking never ends"
     seen = f", but {', '.join(list(walk.seen)[:3])}" if walk.seen else ""
     begin = " ".join(text[:200].split())[:60]
-    return f"the answer has no Python code{seen}; it begins {begin!r}"
+    return f"the answer has no Python code{seen}; it begins with {begin!r}"
 
 
 def _unescaped(text: str) -> str:
-    """Return a diff that was escaped for HTML as a whole as it was; any other text as it is."""
+    """Unescape a diff that was HTML-escaped as a whole; return any other text unchanged."""
     is_escaped = text.startswith(("--- ", "diff ", "@@")) and "&" in text and not re.search("[<>]", text)
     return html.unescape(text) if is_escaped else text
 
 
 def _final(text: str) -> str:
-    """Return the final channel of a reply in the raw format of gpt-oss, the last one; any other text as it is."""
+    """Return the last final channel of a reply in gpt-oss's raw format; any other text unchanged."""
     channels = re.split(r"<\|channel\|>(\w+)[^<\n]*(?:<\|\w+\|>[^<\n]*)*?<\|message\|>", text)
     finals = [after for name, after in itertools.pairwise(channels) if name == "final"]
     return re.split(r"<\|(?:end|return|start)\|>", finals[-1])[0] if finals else text
@@ -99,7 +98,7 @@ def _fold(parts: Sequence[Part], goal: Module, targets: Sequence[Definition]) ->
             if isinstance(part, Unread):
                 unread.append(replace(part, number=len(blocks)))
             elif isinstance(part, Block):
-                # A path that a model made up for its only file is no other file.
+                # A model may invent a path for its only file.
                 if is_named and not is_of_file(part.path, goal.name):
                     elsewhere[part.path] = None
                 else:
@@ -120,7 +119,7 @@ def _edited(
     for edit in own:
         text = "\n".join(edit.replace)
         if edit.unread:
-            raise Invalid(f"the answer changes {name} in a way that is not read: {edit.unread!r}")
+            raise Invalid(f"the answer changes {name} with an unsupported command: {edit.unread!r}")
         if edit.is_file:
             before, texts = [""], [text]
             continue
@@ -134,12 +133,14 @@ def _edited(
                 texts[number] = "\n".join(apply_edit(edit, lines, places[0]))
                 break
             if places:
-                raise Invalid(f"an edit fits {len(places)} places: {_first(edit)!r}")
+                raise Invalid(f"an edit matches {len(places)} places: {_first(edit)!r}")
             if text.count(part := "\n".join(edit.search)) == 1:  # less than whole lines
                 texts[number] = text.replace(part, "\n".join(edit.replace))
                 break
         else:
-            raise Invalid(f"an edit does not fit: {name} has no lines as from {_first(edit)!r}")
+            raise Invalid(
+                f"an edit does not apply: {name} does not contain the lines that begin with {_first(edit)!r}"
+            )
     changed = [text for text, old in zip(texts, before, strict=True) if text != old]
     made += [parsed_block(text, f"{name} with the edits") for text in reversed(changed)]
     return made, texts[-1]

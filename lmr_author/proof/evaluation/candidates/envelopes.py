@@ -1,4 +1,4 @@
-"""Read what a reply is wrapped in: JSON, tool calls, tags, and the marks that chats and terminals put before lines."""
+"""Unwrap a reply: JSON, tool calls, tags, and the marks that chats and terminals put before lines."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _numbered(lines: Sequence[str], number: int) -> Iterator[str]:
 
 
 def repaired(text: str) -> Iterator[str]:
-    """Yield a text that is not Python without invisible characters, with plain quotes, and without HTML's entities."""
+    """Yield a non-Python text without invisible characters, with plain quotes, and without HTML entities."""
     for change in (_visible, _plain, _unescaped):
         old, text = text, change(text)
         if text != old:
@@ -87,7 +87,7 @@ def _unescaped(text: str) -> str:
 
 
 def escaped_names(text: str) -> set[str]:
-    """Return the HTML entities in a text: where variables have these names, it is Python by accident."""
+    """Return the names of HTML entities in a text: Python with variables of these names parses by accident."""
     return {match["name"] for match in _ENTITY.finditer(text)}
 
 
@@ -98,9 +98,9 @@ _PROSE = re.compile(
     r"|summary|plan|usage|examples?|tests?|drafts?|scratchpad|signature|outputs|query|prompt|instructions?)(?:_.*)?",
     re.IGNORECASE,
 )
-"""Keys of what is said about the code."""
+"""Keys of remarks about the code."""
 _CODE = frozenset({"code", "answer", "implementation", "solution", "content", "body", "source", "arguments"})
-"""Keys whose text is code though it has one line."""
+"""Keys whose text is code even if it has only one line."""
 _PATH_KEYS = ("path", "file_path", "filepath", "filename", "file_name", "target_file", "file", "name")
 _TEXT_KEYS = ("content", "contents", "file_text", "code", "text", "source")
 _INPUT_KEYS = ("arguments", "input", "args", "parameters")
@@ -132,7 +132,7 @@ _CHANGES = re.compile(
 
 @dataclass(frozen=True)
 class Text:
-    """A reply, or a part of one, within the envelope; ``path`` is the file that it is, where one is named."""
+    """A reply, or a part of one, without its envelope; ``path`` is the named file, or ""."""
 
     text: str
     path: str = ""
@@ -147,12 +147,12 @@ Content = Text | Edit | Call
 
 
 def contents(data: Any) -> Iterator[Content]:
-    """Yield the contents of JSON in order, without remarks about the code or messages that the model did not write."""
+    """Yield the contents of JSON in order, without remarks about the code or messages by others than the model."""
     match data:
         case str():
             yield Text(data)
         case [str(), *_] if all(isinstance(line, str) and "\n" not in line[:-1] for line in data):
-            # The lines of one text, as in a notebook.
+            # Lines of one text, as in a notebook.
             yield Text("\n".join(line.removesuffix("\n") for line in data))
         case list():
             for part in data:
@@ -186,12 +186,12 @@ def _members(data: Mapping[str, Any]) -> Iterator[Content]:
 
 
 def of_call(name: str, given: Any) -> Iterator[Content]:
-    """Yield what a tool call writes, judged by its arguments: every client names its tools differently."""
+    """Yield the text that a tool call writes, identified by its arguments: clients name their tools differently."""
     if isinstance(given, str):
         try:
             given = json_data(given)
         except NotParsed:
-            yield Text(given)  # of a tool that takes a text, as apply_patch
+            yield Text(given)  # a tool with a text argument, such as apply_patch
             return
     if not isinstance(given, dict):
         yield Call(name)
@@ -243,7 +243,7 @@ def _first(data: Mapping[str, Any], keys: tuple[str, ...]) -> str:
 
 
 def _lines(old: str, new: str) -> tuple[list[str], list[str]]:
-    """Split both texts of a replacement into lines, without the line ends that both have around them."""
+    """Split both texts of a replacement into lines, without blank lines around both."""
     while old.endswith("\n") and new.endswith("\n"):
         old, new = old[:-1], new[:-1]
     while old.startswith("\n") and new.startswith("\n"):

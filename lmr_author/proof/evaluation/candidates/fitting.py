@@ -1,7 +1,7 @@
-"""Fit an answer into a pristine goal file: replace the target's body, and add what it needs, byte for byte.
+"""Splice an answer into a pristine goal file, byte for byte: replace the target's body and add its dependencies.
 
-The helpers, imports and constants of the answer that the new body uses are inserted above the statement that holds the
-target, methods above the method. Every other edit of the answer is left out and reported.
+Helpers, imports and constants of the answer that the new body uses are inserted above the statement that contains the
+target, methods above the method. All other edits of the answer are dropped and reported.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ _DECLARATIONS = FunctionNode | ast.ClassDef | ast.Import | ast.ImportFrom
 
 @dataclass(frozen=True)
 class FittedAnswer:
-    """An answer in its place.
+    """A goal file with an answer in it.
 
     Attributes:
-        line: of the (first) target's ``def`` in it.
-        form: of the answer: ``function``, also in a whole file, or ``body``.
-        added: source of what was added for the target: helpers, constants and imports.
+        line: line of the (first) target's ``def``.
+        form: ``function`` (alone or in a whole file) or ``body``.
+        added: source of the helpers, constants and imports added for the target.
         dropped: the answer's other changes, which were not applied.
-        unchanged: the target is as masked.
+        unchanged: the target is still masked.
     """
 
     data: bytes
@@ -73,12 +73,12 @@ class FittedAnswer:
 
 @dataclass(frozen=True)
 class Slot:
-    """The place of answers.
+    """The target that answers replace.
 
     Attributes:
-        goal: the goal file with nothing but this target masked.
+        goal: the goal file with only this target masked.
         targets: the masked functions in it; several when a class is masked.
-        given: the goal file as the model was given it, when other functions of it are masked too.
+        given: the goal file as the model saw it, if other functions in it are masked too.
         others: those functions.
     """
 
@@ -99,10 +99,10 @@ class Slot:
 def fit(answer: str, slot: Slot, *, is_file: bool = False) -> FittedAnswer:
     """Fit the text of an answer.
 
-    Raises Invalid: not Python, without the function, or with something that makes it another one.
+    Raises Invalid: not Python, no such function, or code that changes its meaning.
 
     Args:
-        is_file: it is the goal file that an agent left, and no reply.
+        is_file: the text is the goal file that an agent left, not a reply.
     """
     reply = read(answer, slot.shown, slot.targets, is_file=is_file)
     answers = {target: pair for target in slot.targets if (pair := reply.function(target))}
@@ -132,7 +132,7 @@ def fit(answer: str, slot: Slot, *, is_file: bool = False) -> FittedAnswer:
     for target, added in values.items():
         dropped += [f"adds the parameter {name} to {target.qualname}" for name in added]
     dropped += extras.dropped() if answers else ()
-    dropped += [f"{target.qualname} is not in the answer" for target in slot.targets if target not in regions]
+    dropped += [f"the answer lacks {target.qualname}" for target in slot.targets if target not in regions]
     spliced, line = _spliced(slot.goal, regions, decorators, values, extras.added)
     return FittedAnswer(
         data=spliced,
@@ -148,17 +148,19 @@ def fit(answer: str, slot: Slot, *, is_file: bool = False) -> FittedAnswer:
 def _nothing(reply: Reply, slot: Slot) -> str:
     definitions = [definition for block in reply.blocks for definition in block.module.definitions]
     others = ", ".join([*(definition.qualname for definition in definitions[:5]), *reply.seen[:3]])
-    return f"the answer does not define {', '.join(slot.qualnames)}" + (f", but {others}" if others else "")
+    return f"the answer does not define {', '.join(slot.qualnames)}" + (
+        f"; it has {others}" if others else ""
+    )
 
 
 def _body(reply: Reply, slot: Slot) -> Block | None:
-    """Return the block that is the target's body without its header: one that returns something, else the last."""
+    """Return a block that is the body without a header: one that returns a value, else the last."""
     bodies = [block for block in reply.blocks if block.is_whole and not all(map(_is_aside, block.statements))]
     if not bodies or len(slot.targets) > 1:
         return None
     body, name = max(reversed(bodies), key=_gives), slot.targets[0].name
     if name in _bound(body.statements) or (name in body.names and not _gives(body)):
-        return None  # it calls the function, or makes another one of it
+        return None  # it calls or wraps the function
     return body
 
 
@@ -205,7 +207,7 @@ def _spliced(
             spliced = Module.parse(insert_above(spliced, function, texts, at_top=not scope), goal.name)
         return spliced.data, find(spliced, Target(goal.name, first.qualname, nth=first.nth)).line
     except LmrError as error:
-        raise Invalid(f"the answer does not fit into {goal.name}: {error.message}") from error
+        raise Invalid(f"the answer cannot be spliced into {goal.name}: {error.message}") from error
 
 
 def _decorated(module: Module, function: Definition, names: Sequence[str]) -> bytes:
@@ -217,11 +219,13 @@ def _decorated(module: Module, function: Definition, names: Sequence[str]) -> by
 
 
 def _with_values(module: Module, function: Definition, values: Mapping[str, ast.expr | None]) -> bytes:
-    """Return the file with the values of parameters that the task does not have in front of a function's body."""
+    """Return the file with the answer's additional parameters set at the start of the function's body."""
     first, line = function.statements[0], first_line(function.statements[0])
     before = module.line_text(line)[: first.col_offset]
     if before.strip():
-        raise Invalid(f"the answer adds parameters to {function.name}, in one line: {', '.join(values)}")
+        raise Invalid(
+            f"the answer adds parameters to the one-line function {function.name}: {', '.join(values)}"
+        )
     newline = region(module, function).newline
     text = "".join(
         f"{before}{name} = {ast.unparse(value)}{newline}" for name, value in values.items() if value
@@ -231,10 +235,10 @@ def _with_values(module: Module, function: Definition, values: Mapping[str, ast.
 
 
 class _Extras:
-    """The statements of a reply beside the target: to be added, or left out.
+    """The other statements of a reply, to be added or dropped.
 
     Attributes:
-        added: scope ("" for the module, or the target's class) → source of what is added there, not indented.
+        added: scope ("" for the module, or the target's class) → source to add there, without indentation.
     """
 
     def __init__(self, reply: Reply, slot: Slot, block: Block, nodes: Sequence[FunctionNode]) -> None:
@@ -266,7 +270,7 @@ class _Extras:
                 if inner in self._known:
                     waiting += [(inner, member) for member in reversed(statement.body)]
                     continue
-            # A bare method's neighbours are methods, but for those that are called as functions.
+            # Functions beside a bare method are methods, unless called as functions.
             if not scope and self._owner and _is_method(statement) and statement.name not in called:
                 scope = self._owner
             yield scope, statement
@@ -275,7 +279,7 @@ class _Extras:
         blocks = list(self._statements)
         own = blocks.index(self._block)
         order = [self._block, *reversed(blocks[:own]), *blocks[own + 1 :]]
-        # Of the target only body and decorators are new: an annotation of the answer is not applied.
+        # Only the target's body and decorators are replaced, not its annotations.
         parts = ((node, [*node.decorator_list, *_defaults(node), *node.body]) for node in self._nodes)
         waiting = [use for node, own in parts for use in self._uses(node, own)]
         wanted: set[tuple[str, str]] = set()
@@ -317,7 +321,7 @@ class _Extras:
                     case ast.Name(id=name) if name not in local:
                         yield "", name
                     case ast.Attribute(attr=name) | ast.Constant(value=str(name)) if self._owner:
-                        yield self._owner, name  # a text may be given to getattr
+                        yield self._owner, name  # a string may be an argument of getattr
 
     def _add(self, scope: str, block: Block, statement: ast.stmt) -> None:
         is_import = isinstance(statement, ast.Import | ast.ImportFrom)

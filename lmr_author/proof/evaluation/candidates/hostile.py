@@ -30,7 +30,7 @@ print(json.dumps(found))
 
 
 class Hiding(Sandbox):
-    """A prepared sandbox in which some places of the image are empty. Closing it leaves the other one open.
+    """A prepared sandbox in which solutions inside the image are hidden. Closing it leaves the wrapped one open.
 
     A hand-made Dockerfile's bare ``COPY . .`` puts goldens, records and unit tests into the image.
 
@@ -52,7 +52,7 @@ class Hiding(Sandbox):
         return self._sandbox.prepare(on_line)
 
     def run(self, command: Command) -> ExecResult:
-        """Run a command with empty folders and files over the places, except below its own mounts."""
+        """Run a command with empty folders and files mounted over the hidden paths, except below its own mounts."""
         targets = [mount.target for mount in command.mounts]
         empty = [
             Mount(self._folder if folder else self._file, place)
@@ -104,10 +104,10 @@ _SUSPICIOUS = re.compile(
 
 
 def suspicions(answer: bytes, golden: bytes, masked: bytes) -> list[str]:
-    """Return what an answer uses, and neither golden nor masked file, that could forge a test's verdict.
+    """Return names that could forge a test's verdict, used by the answer but not by golden or masked file.
 
-    A hand-written test runs in the same process as the code that it judges, so a candidate that passes by such
-    means is not believed. Recorded tests need none of this: their expected outputs are compared outside.
+    A hand-written test shares a process with the code that it judges, so a candidate that passes with these is not
+    trusted. Recorded tests do not need this: their outputs are compared outside the sandbox.
     """
     return sorted(_suspicious(answer) - _suspicious(golden) - _suspicious(masked))
 

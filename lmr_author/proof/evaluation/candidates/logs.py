@@ -4,9 +4,9 @@ Each becomes an object with the keys of a line of predictions (``task``, ``index
 ``sample``, ``code``) and of results (``category``, ``setting``, ``input``, ``outcome``, ``judges``, ``golden_share``,
 ``actions``, ``usage``). So `judge` and `analyze` read a log as they read JSONL.
 
-Where a provider, a client or a machine failed, ``outcome`` is ``unjudged``, ``error`` names the failure, and ``reason``
-says more; without ``code`` there is no answer that could be judged. Limits that a model or an agent reached, refusals
-and content filters are its own failures: what it left is its answer.
+If a provider, client or machine failed, ``outcome`` is ``unjudged``, ``error`` names the failure and ``reason``
+explains it; without ``code`` there is no answer to judge. Limits that a model or an agent reached, refusals and content
+filters are its own failures: its last state is its answer.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from inspect_ai.scorer import Score
 
 ANSWER = "lmr_author:answer"
-"""Key of a sample's store with the answer that an agent left; without it, the answer is the model's last message."""
+"""Key of a sample's store with an agent's answer; without it, the answer is the model's last message."""
 MOST_BYTES = 2 * 2**30
 """Size of a log, or of a file of predictions or results."""
 BROKEN = "broken"
-"""In a sample's metadata: why it could not be made, and under ``error`` the failure's name. It was not asked."""
+"""In a sample's metadata: why no prompt could be made; the key ``error`` names the failure."""
 NO_OUTPUT = "NoModelOutput"
-"""Name of the failure where a provider returned nothing and no reason."""
+"""Name of the failure if a provider returned no output and no reason."""
 AGENTS_OWN = frozenset(
     {
         "AgentTimeoutError",
@@ -51,16 +51,16 @@ AGENTS_OWN = frozenset(
         "ContentPolicyViolationError",
     }
 )
-"""Exceptions of a Harbor trial that are the agent's or the model's: limits and refusals, as Harbor 0.26 has them in
-harbor.models.trial.error_policy. Harbor takes an unknown one for the agent's, too; here it is a machine's."""
+"""Exceptions of a Harbor trial caused by the agent or the model: limits and refusals, as in Harbor 0.26's
+harbor.models.trial.error_policy. Harbor blames the agent for unknown ones; here the machine is blamed."""
 EDITOR_READS = "view"
 _ACTIONS = {"bash": "run", "python": "run", "submit": "finish", "think": "message"}
-"""Tool → kind of action in the paper's Figures 5 and 6; the editor's depend on its command."""
+"""Tool → kind of action in the paper's Figures 5 and 6; the editor's kind depends on its command."""
 _TRIAL = "result.json"
 _OF_TRIALS = ("artifacts", "exception.txt")
-"""Beside a trial's result, and not beside a job's: what was collected, or why nothing was."""
+"""Beside a trial's result, not a job's: the collected files, or why there are none."""
 TASK_AND_INDEX = re.compile(r"(?P<task>.+)-(?P<index>\d+)")
-"""Name of one implementation of a task, where a harness has one name for each of its problems."""
+"""Name of one implementation of a task for harnesses with one name per problem."""
 
 Answer = dict[str, Any]
 
@@ -70,9 +70,9 @@ def is_log(path: Path) -> bool:
 
 
 def find(folder: Path) -> list[Path]:
-    """Return the logs below a folder: of Inspect AI, and of Harbor's trials.
+    """Return the logs of Inspect AI and of Harbor's trials below a folder.
 
-    Raises UnsafePathError for one that is a link, a pipe or a device, or too large.
+    Raises UnsafePathError for a link, a pipe, a device, or a log that is too large.
     """
     trials = [
         path for path in folder.rglob(_TRIAL) if any((path.parent / name).exists() for name in _OF_TRIALS)
@@ -84,13 +84,13 @@ def find(folder: Path) -> list[Path]:
 
 
 def run_of(path: Path) -> str:
-    """Return the run that all answers of a file or folder belong to that name none: its name and place."""
+    """Return the run of the answers in a file or folder that name none: its name and path."""
     name = os.fsencode(path.name).decode("utf-8", "replace")
     return f"{name}@{files.sha256_bytes(os.fsencode(path.resolve()))[:8]}"
 
 
 def read(path: Path) -> Iterator[tuple[str, Answer]]:
-    """Yield each answer of a log with its place.
+    """Yield each answer of a log with its location.
 
     Raises LmrError: not a log of our tasks, or Inspect AI is not installed.
     """
@@ -101,7 +101,7 @@ def read(path: Path) -> Iterator[tuple[str, Answer]]:
     for sample in log.samples or []:
         where = f"{path.name}, sample {sample.id} ({sample.epoch})"
         if not {"task", "index"} <= sample.metadata.keys():
-            raise LmrError(f"{where}: not a sample of lmr-author's tasks", "leave this log out")
+            raise LmrError(f"{where}: not a sample of an lmr-author task", "leave this log out")
         yield where, _read_sample(log, sample)
 
 
@@ -113,11 +113,11 @@ def _read_inspect_log(path: Path) -> EvalLog:
             f"reading {path.name} needs Inspect AI", "in the checkout of lmr-author: pip install '.[inspect]'"
         ) from error
     try:
-        # The events are most of a log, and repeat what the messages say.
+        # The events are most of a log and repeat the messages.
         return read_eval_log(path, resolve_attachments="core", exclude_fields={"events"})
     except Exception as error:  # a file that is cut off or no log: zipfile's, pydantic's and others' errors
         raise LmrError(
-            f"{path} is no log of Inspect AI: {error}", "name a file that `inspect` wrote"
+            f"{path} is not an Inspect AI log: {error}", "name a file that `inspect` wrote"
         ) from error
 
 
@@ -128,7 +128,7 @@ def _read_sample(log: EvalLog, sample: EvalSample) -> Answer:
     }
     answer["model"] = about.get("model") or log.eval.model
     answer["agent"] = log.eval.solver or about.get("agent") or ""
-    # `eval-retry` keeps the id of the task and copies what was finished: the same samples, not more of them.
+    # `eval-retry` keeps the task's id and copies finished samples: they must not count twice.
     answer["run"] = about.get("run") or log.eval.task_id
     answer["sample"] = about.get("sample") or sample.epoch
     if "unit_test" in scores:
@@ -152,9 +152,9 @@ def _read_sample(log: EvalLog, sample: EvalSample) -> Answer:
 
 
 def _grades_of_judges(scores: Mapping[str, Score]) -> dict[str, str]:
-    """Return the grade by judge: its model, and its prompt where that is not the usual one.
+    """Return the grade by judge: its model, and its prompt unless it is the default.
 
-    ``inspect score --action append`` names a second one's score ``judge1``.
+    ``inspect score --action append`` names the score of a second judge ``judge1``.
     """
     grades: dict[str, str] = {}
     for score_name, score in scores.items():
@@ -168,7 +168,7 @@ def _grades_of_judges(scores: Mapping[str, Score]) -> dict[str, str]:
 
 
 def _usage(sample: EvalSample) -> dict[str, float | None]:
-    """Return what a sample took, without the grader's tokens. Its time is without waits, and with its scoring."""
+    """Return a sample's usage without the grader's tokens; its time excludes waits and includes scoring."""
     of_model = [*sample.model_usage.values()]
     grader = sample.role_usage.get("grader")
     usage: dict[str, float | None] = {"seconds": sample.working_time}
@@ -197,7 +197,7 @@ def _failure(sample: EvalSample) -> tuple[str, str] | None:
 
 
 def missing_output(output: ModelOutput) -> tuple[str, str] | None:
-    """Return name and message where a provider returned no output at all, or ended it without text and reason.
+    """Return name and message if a provider returned no output at all, or stopped without text and reason.
 
     A refusal or a filter has a reason to stop, and is the model's answer.
     """
@@ -206,7 +206,7 @@ def missing_output(output: ModelOutput) -> tuple[str, str] | None:
 
 
 def name_of_error(error: EvalError) -> str:
-    """Return the class of an error, which is the last that its traceback names, without its module."""
+    """Return the class of an error, without its module: the last name in its traceback."""
     names = re.findall(r"^(?:\w+\.)*(\w+)(?::|$)", error.traceback, re.MULTILINE)
     return names[-1] if names else "Error"
 
@@ -227,7 +227,7 @@ def _count_actions(sample: EvalSample) -> Mapping[str, int]:
 def _read_trial(path: Path) -> Answer:
     trial = files.read_json(path)
     try:
-        # The folder has the task's name as it is, task.toml in small letters: "lmr-author/1-dpo-1".
+        # The folder has the task's name, task.toml its lower-case form: "lmr-author/1-dpo-1".
         names = [Path(trial["task_id"]["path"]).name, trial["task_name"].rpartition("/")[2]]
         agent = trial["agent_info"]
         model = (agent.get("model_info") or {}).get("name") or agent["name"]
@@ -237,7 +237,7 @@ def _read_trial(path: Path) -> Answer:
         raise LmrError(f"{path}: not the result of a Harbor trial", "name a folder of Harbor jobs") from error
     match = next(filter(None, map(TASK_AND_INDEX.fullmatch, names)), None)
     if match is None:
-        raise LmrError(f"{path}: {names[0]} is no exported task", "they are named TASK-INDEX")
+        raise LmrError(f"{path}: {names[0]} is not an exported task", "exported tasks are named TASK-INDEX")
     place = {"task": match["task"], "index": int(match["index"]), "sample": _number(path.parent)}
     return {
         **answer,
@@ -251,7 +251,7 @@ def _read_trial(path: Path) -> Answer:
 def _verdict_of_trial(path: Path, trial: Answer) -> Answer:
     """Return outcome, error and code of a trial.
 
-    What failed after the verifier began leaves the agent's work as it is: `judge` can still judge it.
+    A failure after the verifier began leaves the agent's work intact: `judge` can still judge it.
     """
     rewards = (trial.get("verifier_result") or {}).get("rewards") or {}
     failure = trial.get("exception_info")
@@ -270,7 +270,7 @@ def _verdict_of_trial(path: Path, trial: Answer) -> Answer:
 
 
 def _usage_of_trial(trial: Answer) -> dict[str, float | None]:
-    """Return what the agent took; cached tokens are among those that went in."""
+    """Return the agent's usage; input tokens include cached ones."""
     took, phase = trial.get("agent_result") or {}, trial.get("agent_execution") or {}
     started, finished = phase.get("started_at"), phase.get("finished_at")
     return {
@@ -296,9 +296,9 @@ def _number(trial: Path) -> int:
 
 
 def _read_artifact(folder: Path) -> str:
-    """Return the goal file that a trial left, the only file collected from the repository; "" without one."""
+    """Return the goal file that a trial left, the only one collected from the repository; "" if missing."""
     if folder.is_symlink():
-        raise UnsafePathError(f"{folder} is a symbolic link", "replace it by the folder itself", folder)
+        raise UnsafePathError(f"{folder} is a symbolic link", "replace it with the folder itself", folder)
     for path in files.walk(folder):
         if path.relative_to(folder).parts[0] == "workspace" and path.stat().st_size <= MAX_ANSWER:
             return path.read_text("utf-8", errors="replace")

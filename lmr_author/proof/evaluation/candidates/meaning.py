@@ -1,4 +1,4 @@
-"""Refuse answers whose meaning depends on more than the function's body, as only the body is put into the task."""
+"""Reject answers whose meaning depends on more than the function's body: only the body is spliced into the task."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _INNER = (
 
 
 def own_nodes(statements: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Yield the nodes of statements that run with them: not those inside functions, classes and comprehensions."""
+    """Yield the nodes of statements, except those inside functions, classes and comprehensions."""
     stack = list(statements)
     while stack:
         node = stack.pop()
@@ -35,10 +35,10 @@ def own_nodes(statements: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 
 def require_last(reply: Reply, block: Block, function: FunctionNode, name: str) -> None:
-    """Refuse a function of a block if the reply goes on with one that cannot be read, or with lines that change it.
+    """Reject a function of a block if the reply continues with unreadable code or with lines that change it.
 
     Args:
-        name: of the function; "" for a body alone.
+        name: the function's name; "" for a body alone.
     """
     number = reply.blocks.index(block)
     for unread in reply.unread:
@@ -46,7 +46,7 @@ def require_last(reply: Reply, block: Block, function: FunctionNode, name: str) 
             raise Invalid(unread.message)
     for later in reply.blocks[number + 1 :]:
         if line := _changed_line(later, block, function, name):
-            raise Invalid(f"the answer changes its code in a way that says not where: {line!r}")
+            raise Invalid(f"the answer changes its code later, but not clearly where: {line!r}")
 
 
 def _changed_line(later: Block, block: Block, function: FunctionNode, name: str) -> str:
@@ -67,9 +67,9 @@ def _changed_line(later: Block, block: Block, function: FunctionNode, name: str)
 
 
 def require_same_header(target: Definition, own: Definition) -> None:
-    """Refuse a function whose parameters, defaults or kind (async) differ from the task's."""
+    """Reject a function whose parameters, defaults or kind (async) differ from the task's."""
     if isinstance(target.node, ast.AsyncFunctionDef) != isinstance(own.node, ast.AsyncFunctionDef):
-        raise Invalid(f"{own.name} is asynchronous in the answer or in the task, and not in both")
+        raise Invalid(f"{own.name} is async in only one of answer and task")
     ours, theirs = target.function.args, own.function.args
     given, defaults = _defaults(ours), _defaults(theirs)
     for name, default in defaults.items():
@@ -80,7 +80,7 @@ def require_same_header(target: Definition, own: Definition) -> None:
     wanted = [each.arg for each in (*ours.posonlyargs, *ours.args) if each.arg not in moved]
     is_called_alike = set(_names(ours)) <= set(_names(theirs)) and by_place[: len(wanted)] == wanted
     if not is_called_alike or any(value is None for value in added_parameters(target, own).values()):
-        signature = f"({ast.unparse(theirs)}) for ({ast.unparse(ours)})"
+        signature = f"({ast.unparse(theirs)}) instead of ({ast.unparse(ours)})"
         raise Invalid(f"the answer changes the signature of {own.name}: {signature}")
 
 
@@ -96,7 +96,7 @@ def added_parameters(target: Definition, own: Definition) -> dict[str, ast.expr 
 
 
 def new_decorators(target: Definition, own: Definition) -> list[str]:
-    """Return the decorators that an answer adds above the task's. Raises Invalid for one below them."""
+    """Return the decorators that an answer adds above the task's; raise Invalid for one below them."""
     wanted, written = (list(map(ast.unparse, part.node.decorator_list)) for part in (target, own))
     added = [decorator for decorator in written if decorator not in wanted]
     if added != written[: len(added)]:
@@ -115,12 +115,12 @@ def _defaults(arguments: ast.arguments) -> dict[str, ast.expr]:
 def require_not_bound_again(
     reply: Reply, block: Block, own: Definition, target: Definition, goal: Module
 ) -> None:
-    """Refuse a function that is defined under a condition, or whose name gets another value behind it.
+    """Reject a function that is defined conditionally, or whose name is bound again after it.
 
-    What the goal file does, too, is the task's.
+    Bindings that the goal file has as well are allowed.
     """
     if target.node in _plain(goal.tree.body) and own.node not in _plain(block.statements):
-        raise Invalid(f"the answer defines {target.name} under a condition")
+        raise Invalid(f"the answer defines {target.name} conditionally")
     owner, scope = target.class_name.rpartition(".")[2], own.class_name.rpartition(".")[2]
     same = set(map(ast.dump, _plain(goal.tree.body)))
     number = reply.blocks.index(block)
@@ -131,9 +131,7 @@ def require_not_bound_again(
             if ast.dump(statement) in same or is_main_guard(statement):
                 continue
             if _binds(statement, target, owner, is_scope=around in {owner, scope}):
-                raise Invalid(
-                    f"the answer gives {target.name} another value: {ast.unparse(statement)[:60]!r}"
-                )
+                raise Invalid(f"the answer binds {target.name} again: {ast.unparse(statement)[:60]!r}")
 
 
 def _plain(statements: Iterable[ast.stmt]) -> list[ast.stmt]:

@@ -2,7 +2,7 @@
 
 Shapes as in SWE-agent 1.1.0 (``preds.json``, ``.pred``, ``.traj``), mini-SWE-agent 2.4.6 (``preds.json``,
 ``.traj.json``), and ``output.jsonl`` of OpenHands 0.62.0 and of OpenHands' benchmarks of June 2026. Where a provider or
-a machine failed, a run has ``error`` and no patch: the files at that moment are not what the agent meant to hand in.
+a machine failed, a run has ``error`` and no patch: the files at that moment are not what the agent meant to submit.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ _OWN = AGENTS_OWN | {
     *("exit_total_execution_time", "exit_command_timeout"),
     *("Submitted", "LimitsExceeded", "TimeExceeded", "RepeatedFormatError", "FormatError"),
 }
-"""How runs of SWE-agent (small letters) and mini-SWE-agent end by themselves or at a limit."""
+"""Exit statuses of SWE-agent (lower case) and mini-SWE-agent for a finished run or a reached limit."""
 _OWN_OF_OPENHANDS = re.compile(
     r"maximum iteration|maximum budget|AgentStuckInLoop|stuck|ContextWindowExceeded|ContentPolicyViolation|EvalTimeout"
     r"|^\W*Timeout \(",
     re.IGNORECASE,
 )
-"""Limits in OpenHands' errors, which are texts without a code."""
+"""Limits in OpenHands' errors, which have no codes."""
 _CLASS = re.compile(r"\b\w*(?:Error|Exception|Timeout)\b")
 
 
@@ -117,7 +117,7 @@ def _model_of_replay(data: Any) -> Any:
 
 
 def _beside(place: Path, status: str) -> Answer:
-    """Return how the run ended whose trajectory stands at a place; without one, by its status."""
+    """Read how the run of a trajectory ended; without a trajectory, use its status."""
     for ending in _TRAJECTORIES:
         if files.is_file_inside(place.parent.parent, f"{place.parent.name}/{place.name}{ending}"):
             info = _member(files.read_json(place.parent / f"{place.name}{ending}"), "info")
@@ -139,7 +139,7 @@ def _failed(status: str, reason: str) -> Answer:
 
 
 def _is_own(status: str) -> bool:
-    """Return true for a run that the agent ended, or a limit: ``submitted (exit_cost)`` is one."""
+    """Return whether the agent or a limit ended the run, as in ``submitted (exit_cost)``."""
     return re.sub(r"^submitted \(|\)$", "", status) in _OWN
 
 
@@ -168,7 +168,7 @@ _OPTIONAL = ("agent", "setting", "input", "run", "error", "reason", "kind", "abo
 
 @dataclass(frozen=True)
 class Key:
-    """The identity of an answer: two that differ in any field are two samples, and never one repeated.
+    """The identity of an answer: two that differ in any field are two samples.
 
     Attributes:
         run: Inspect's eval, Harbor's trial, or the file of predictions.
@@ -194,13 +194,13 @@ class Prediction:
     """One answer.
 
     Attributes:
-        task: the task folder's name, or its number, as written there.
-        index: the implementation; 0 for all of the task's.
+        task: the task folder's name, or its number, as in the file.
+        index: the implementation; 0 for all implementations.
         sample: number of the answer among those of one model to one implementation, from 1; 0 before it is known.
-        agent, setting, input: how the model was asked, and with what, as in a log; "" when not given.
-        is_file: the code is the goal file that an agent left, and no reply.
-        error, reason: name of the failure because of which there is no answer, and what it said; "" where there is one.
-        kind, about: what it is meant to be, as ``misreading``, and what is special about it, for ``challenge``.
+        agent, setting, input: agent, prompt setting and prompt input, as in a log; "" if not given.
+        is_file: the code is the goal file that an agent left, not a reply.
+        error, reason: name and message of the failure that left no answer; "" where there is one.
+        kind, about: for ``challenge``: kind of the answer, such as ``misreading``, and its description.
     """
 
     task: str
@@ -225,7 +225,7 @@ class Prediction:
 
 
 class NoPredictionsError(LmrError):
-    """A file or folder in which nothing is a prediction."""
+    """A file or folder without predictions."""
 
 
 @dataclass(frozen=True)
@@ -234,7 +234,7 @@ class Given:
 
     Attributes:
         items: for the known tasks: one for each implementation, samples numbered.
-        elsewhere: names of other tasks, as written there → number of predictions.
+        elsewhere: names of other tasks, as in the file → number of predictions.
     """
 
     items: tuple[Prediction, ...]
@@ -254,13 +254,13 @@ def read(path: Path, tasks: Mapping[str, TaskInfo]) -> Given:
     Raises LmrError: no such file, a line that is no prediction, nothing for these tasks.
     """
     if not path.exists():
-        raise LmrError(f"there is no {path}", "name the file or folder with the predictions")
+        raise LmrError(f"{path} does not exist", "name the file or folder with the predictions")
     if not path.is_dir():
         foreign.require_regular(path, logs.MOST_BYTES, follow=True)
     predictions = list(_from_folder(path, tasks) if path.is_dir() else _from_file(path))
     if not predictions:
         raise NoPredictionsError(
-            f"{path} holds no predictions", "see docs/evaluating-models.md for what is read"
+            f"{path} contains no predictions", "see docs/evaluating-models.md for the formats"
         )
     ours: list[Prediction] = []
     elsewhere: Counter[str] = Counter()
@@ -284,7 +284,7 @@ def read(path: Path, tasks: Mapping[str, TaskInfo]) -> Given:
             ours.append(replace(prediction, task=name, index=index))
     if not ours:
         named = ", ".join(sorted(elsewhere)[:5])
-        raise LmrError(f"{path} has predictions for {named}, none of them a task here", "name those tasks")
+        raise LmrError(f"{path} has predictions only for other tasks: {named}", "name those tasks")
     return Given(tuple(_numbered(ours)), elsewhere)
 
 
@@ -297,7 +297,7 @@ def _find_task(text: str, tasks: Mapping[str, TaskInfo]) -> str | None:
             matches.append(name)
     if len(matches) > 1:
         message = f"predictions for {text!r} may be for {' or '.join(matches)}"
-        raise LmrError(message, "name the task by its folder in them")
+        raise LmrError(message, "use the task's folder name in the predictions")
     return matches[0] if matches else None
 
 
@@ -336,9 +336,9 @@ def _from_file(path: Path) -> Iterator[Prediction]:
 
 
 class _Line(msgspec.Struct):
-    """A line of predictions, in our words or in SWE-bench's.
+    """A line of predictions, with our keys or SWE-bench's.
 
-    ``null`` as code is a model that gave no answer, with ``error`` a provider or client that failed.
+    ``null`` as code means that the model gave no answer; with ``error``, that a provider or client failed.
     """
 
     task: str | int = ""
@@ -367,19 +367,19 @@ def _prediction(data: Any, where: str, run: str) -> Prediction:
         raise LmrError(f"{where}: {error}", _HINT) from error
     task, model = str(line.task or line.instance_id), line.model or line.model_name_or_path
     if not task or not model:
-        raise LmrError(f"{where}: names no {'model' if task else 'task'}", _HINT)
+        raise LmrError(f"{where}: no {'model' if task else 'task'}", _HINT)
     code = line.code or line.model_patch or ""
     if line.code is line.model_patch is msgspec.UNSET and not line.error:
         raise LmrError(f"{where}: has neither code nor a patch", _HINT)
     given = {name: getattr(line, name) or "" for name in _OPTIONAL}
-    if code:  # what failed, if anything, came after the answer
+    if code:  # any failure came after the answer
         given |= {"error": "", "reason": ""}
     given["run"] = given["run"] or run
     return Prediction(task, line.index, model, where, line.sample, code, is_file=line.is_file, **given)
 
 
 def _from_folder(root: Path, tasks: Mapping[str, TaskInfo]) -> Iterator[Prediction]:
-    # A log and its retry hold the same samples: what failed in one may have an answer in the other.
+    # A log and its retry contain the same samples; one that failed in the first may have an answer in the other.
     logged = dict[Key, Prediction]()
     for path in logs.find(root):
         for prediction in _from_file(path):

@@ -1,4 +1,4 @@
-"""A reply that was read: its blocks of code, which of them defines the function, and the edits that it makes."""
+"""A parsed reply: its blocks of code, the block that defines the function, and its edits."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ WRAPPER = "if True:\n"
 
 
 class Invalid(LmrError):
-    """An answer that cannot be put into the task: not Python, or not the function that was asked for."""
+    """An answer that cannot be spliced into the task: not Python, or not the required function."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """Code of a reply as a module, in which ``if True:`` stands above what was indented.
+    """Code of a reply as a module; ``if True:`` precedes indented code.
 
     Attributes:
         statements: those at its top level, without ``if True:``; an import statement for each name.
-        is_whole: it was Python as it stood, and not picked out of other text.
-        path: of the file that it is, where the reply names one.
+        is_whole: the text was Python, not extracted from prose.
+        path: file named by the reply, or "".
     """
 
     module: Module
@@ -51,11 +51,11 @@ class Block:
 
 @dataclass(frozen=True)
 class Unread:
-    """Code that cannot be read.
+    """Code that is not Python.
 
     Attributes:
-        name: of the function that it is; "" for a block of Python.
-        number: of the blocks before it.
+        name: the function's name; "" for a block of Python.
+        number: number of blocks before it.
     """
 
     name: str
@@ -69,10 +69,10 @@ class Unread:
 
 @dataclass(frozen=True)
 class Reply:
-    """The blocks of a reply in their order, edits applied.
+    """The blocks of a reply in order, edits applied.
 
     Attributes:
-        seen: what else there is, in words.
+        seen: other contents, for the error message.
     """
 
     blocks: tuple[Block, ...]
@@ -81,10 +81,10 @@ class Reply:
     seen: tuple[str, ...] = ()
 
     def function(self, target: Definition) -> tuple[Block, Definition] | None:
-        """Return the last complete definition of a target; the last stub where nothing is complete.
+        """Return the last complete definition of a target, or the last stub if none is complete.
 
-        One of the target's full name, or at the top, comes before one in another function or class. Of several in a
-        block, those with the same decorators are meant: a property has a getter and a setter.
+        A definition with the target's full name, or at the top, wins over one in another function or class. Of several
+        in a block, those with the same decorators count: a property has a getter and a setter.
         """
         owner, written = target.class_name.rpartition(".")[2], _decorators(target)
         ranked = []
@@ -112,7 +112,7 @@ def _decorators(definition: Definition) -> list[str]:
 
 
 def _is_stub(definition: Definition) -> bool:
-    """Return True for a function without statements of its own, and for one in which ``...`` stands for some."""
+    """Return whether a function has no statements of its own, or ``...`` in place of some."""
     texts = [ast.unparse(statement) for statement in definition.statements]
     return "..." in texts or all(text == "pass" or "NotImplementedError" in text for text in texts)
 
@@ -156,7 +156,7 @@ def as_python(text: str) -> Block | None:
 
 
 def is_data(block: Block) -> bool:
-    """Return True for JSON, several lines of it, or JSON behind a word and a colon, which are Python, too."""
+    """Return whether a block is JSON, JSON lines, or JSON after a word and a colon: all parse as Python."""
     for statement in block.statements:
         match statement:
             case ast.Expr(value=ast.Dict() | ast.List()) | ast.AnnAssign(annotation=ast.Dict() | ast.List()):
@@ -173,7 +173,7 @@ def python_error(text: str) -> str:
         return f"line {error.lineno}: {error.msg}"
     except (ValueError, RecursionError, MemoryError) as error:
         return str(error) or type(error).__name__
-    return "it cannot be read"
+    return "it cannot be parsed"
 
 
 # edits: search/replace blocks, and hunks of diffs, whose line numbers models miscount
@@ -198,12 +198,12 @@ _HERE = re.compile(
 
 @dataclass(frozen=True)
 class Edit:
-    """Lines to search and what replaces them, in a file where one is named.
+    """Lines to search and their replacement, in a file if one is named.
 
     Attributes:
-        line: behind which the lines are inserted, where nothing is searched.
-        is_file: they are the file from now on.
-        unread: a command that changes the file in a way that is not read.
+        line: insert after this line, without a search.
+        is_file: the lines are the whole new file.
+        unread: an unsupported command that changes the file.
     """
 
     search: list[str]
@@ -215,9 +215,9 @@ class Edit:
 
 
 def read_search(lines: Sequence[str], number: int, path: str) -> tuple[Edit, int] | None:
-    """Read a search/replace block, of a file where one is named above; return it and the line behind it.
+    """Read a search/replace block, of a file if one is named above; return it and the line after it.
 
-    One without an end searches for its own mark, which no file has.
+    An unterminated block searches for its own mark, which no file contains.
     """
     if not _SEARCH.match(lines[number]):
         return None
@@ -289,7 +289,7 @@ def _starts(lines: Sequence[str], search: Sequence[str], strip: Callable[[str], 
 
 
 def apply_edit(edit: Edit, lines: Sequence[str], start: int) -> list[str]:
-    """Return a text with an edit, which takes the indentation of the lines that it replaces."""
+    """Apply an edit, with the indentation of the lines that it replaces."""
     if edit.line is not None:
         return [*lines[:start], *edit.replace, *lines[start:]]
     end = start + len(edit.search)
@@ -312,5 +312,5 @@ def _indent(line: str) -> str:
 
 
 def is_of_file(written: str, path: str) -> bool:
-    """Return whether a path in a diff, made at the repository's root, above or below it, is a file's; "" is any."""
+    """Return whether a path in a diff, relative to any folder at, above or below the root, names a file; "" does."""
     return not written or f"/{path}".endswith(f"/{written}") or f"/{written}".endswith(f"/{path}")

@@ -1,4 +1,4 @@
-"""Results of candidates: a line of ``results.jsonl`` each, pass rates and what a task keeps of them."""
+"""Results of candidates: lines of ``results.jsonl``, pass rates, and the summary that a task keeps."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def pass_rate(samples: Collection[Sequence[bool]], k: int = 1) -> PassRate:
     A problem's chance is the unbiased estimate of Chen and others (2021, https://arxiv.org/abs/2107.03374).
     The interval is Wilson's with the effective sample size ``share * (1 - share) / variance of the share``, which
     Franco, Little, Louis and Slud recommend for clustered samples (2019, https://pmc.ncbi.nlm.nih.gov/articles/PMC6690503).
-    The effective size is at least the number of problems, as if all samples of a problem were one, and at most what
-    independent samples would give. So one sample for each problem gives Wilson's own interval, and problems that all
-    have the same rate give no interval without width.
+    The effective size is at least the number of problems, as if all samples of a problem were one, and at most that of
+    independent samples. So one sample for each problem gives Wilson's own interval, and problems with equal rates do
+    not give an interval of width zero.
 
     Args:
         samples: for each problem, whether each of its samples passed: k or more, or none for a problem that failed.
@@ -77,7 +77,7 @@ def pass_rate(samples: Collection[Sequence[bool]], k: int = 1) -> PassRate:
 
 
 def _chance(samples: int, passed: int, k: int) -> float:
-    """Return the chance that one of k samples passes, drawn from these without putting back; 0 without samples."""
+    """Return the chance that one of k samples, drawn without replacement, passes; 0 without samples."""
     return 1 - math.comb(samples - passed, k) / math.comb(samples, k) if samples else 0.0
 
 
@@ -101,22 +101,22 @@ class CandidateResult(Record):
     """The result of one candidate: schemas/candidate.schema.json.
 
     Attributes:
-        agent, setting, input: how the model was asked, and with what, as in a log.
-        run: the run of a client, or the file, that the answer is from.
+        agent, setting, input: agent, prompt setting and prompt input, as in a log.
+        run: the client's run, or the file, with the answer.
         reason: why it did not pass, one line.
-        error: name of the failure because of which it is unjudged, as in ``RateLimitError``.
+        error: name of the failure that left it unjudged, such as ``RateLimitError``.
         method: ``recorded cases`` or ``test script``.
         cases: in detail.
-        generated: number of generated calls on which an answer was run that passed.
-        differs: the first of them on which it differs from the golden; no part of the outcome.
-        form: of the answer: ``function`` or ``body``.
+        generated: number of generated calls on which a passing answer was run.
+        differs: the first of them on which it differs from the golden; does not affect the outcome.
+        form: ``function`` or ``body``.
         kept: helpers and imports of the answer that were added.
         dropped: its other changes, which were not applied.
         seconds: duration.
-        tries: attempts, more than one when the sandbox failed.
-        environment: of the sandbox: kind, versions, image.
+        tries: attempts; more than one if the sandbox failed.
+        environment: the sandbox's kind, versions and image.
         log: the end of its output.
-        digest: SHA-256 of everything that made it: the task, the answer, the judge, the environment, the options.
+        digest: SHA-256 of everything that determines it: task, answer, judge, environment, options.
     """
 
     format: Literal["lmr-candidate/1"] = "lmr-candidate/1"
@@ -174,7 +174,7 @@ class Store:
         self.results: dict[Key, CandidateResult] = {result.key: result for result in earlier}
 
     def add(self, result: CandidateResult) -> None:
-        """Append a result; it is on the disk when this returns."""
+        """Append a result and flush it to disk."""
         self.results[result.key] = result
         with self._path.open("ab") as file:
             file.write(_line(result).encode("ascii"))
@@ -186,7 +186,7 @@ class Store:
         return earlier is not None and earlier.digest == digest and earlier.outcome is not Outcome.UNJUDGED
 
     def tidy(self, order: Sequence[Key]) -> None:
-        """Rewrite the file with one line for each candidate, in the order of the predictions, others first."""
+        """Rewrite the file with one line per candidate, in the order of the predictions, others first."""
         ordered = set(order)
         first = [key for key in self.results if key not in ordered]
         keys = [*first, *(key for key in order if key in self.results)]
@@ -199,15 +199,15 @@ def _line(result: CandidateResult) -> str:
 
 @contextmanager
 def opened(folder: Path) -> Iterator[Store]:
-    """Open the results of a folder for adding, for one process at a time.
+    """Open the results of a folder for appending, for one process at a time.
 
     A last line that was cut off when its writer was killed is removed.
 
-    Raises LmrError: another process writes there, or its file is not one of results.
+    Raises LmrError: another process is writing there, or the file contains other data.
     """
 
     def refuse() -> NoReturn:
-        hint = "wait for it, or give another folder with --out"
+        hint = "wait for it, or choose another folder with --out"
         raise LmrError(f"another evaluation is writing to {folder}", hint)
 
     with locks.exclusive(folder / ".lock", refuse):
@@ -220,12 +220,12 @@ def opened(folder: Path) -> Iterator[Store]:
 
 
 class JsonLines:
-    """The lines of a JSONL file with their numbers, without blank ones.
+    """The non-blank lines of a JSONL file with their numbers.
 
-    A last line that is no JSON and has no end was cut off, by a full disk or a kill, and is left out.
+    A last line without a line end that is not JSON was cut off, by a full disk or a kill, and is skipped.
 
     Attributes:
-        cut: its number, once all lines are read; 0 for none.
+        cut: number of the skipped line, once all lines are read; 0 for none.
     """
 
     def __init__(self, path: Path) -> None:
@@ -254,7 +254,7 @@ def load(path: Path) -> list[CandidateResult]:
         try:
             results.append(CandidateResult.from_json(data))
         except (ValueError, LmrError) as error:
-            hint = "remove the line, or give another folder with --out"
+            hint = "remove the line, or choose another folder with --out"
             raise LmrError(f"{path}:{number}: not a result ({error})", hint) from error
     return results
 
@@ -265,11 +265,11 @@ class Row:
 
     Attributes:
         problems: implementations with a verdict.
-        unjudged: name of a failure → number of candidates that could not be judged because of it.
-        differing: candidates that pass, and differ from the golden on a generated call.
+        unjudged: name of a failure → number of candidates that it left unjudged.
+        differing: candidates that pass but differ from the golden on a generated call.
         share: mean over problems of the share of samples that pass.
         pass_at: k → pass@k, up to the judged samples that every problem has.
-        most: judged samples of the problem that has most.
+        most: the largest number of judged samples of a problem.
     """
 
     model: str
@@ -345,7 +345,7 @@ _FAILURES = (Outcome.FAILED, Outcome.TIMEOUT, Outcome.CRASHED, Outcome.INVALID, 
 def keep(
     tasks: Sequence[Task], results: Sequence[CandidateResult], source: Path, contents: Mapping[str, str]
 ) -> int:
-    """Keep results in the tasks that they are for; return the number of these tasks.
+    """Store results in their tasks; return the number of these tasks.
 
     Args:
         contents: name of each task → digest of its content when judging began.

@@ -1,4 +1,4 @@
-"""``judge --predictions``: judge models' answers to many tasks in parallel; a run can be resumed."""
+"""``judge --predictions``: judge models' answers to many tasks in parallel, resumably."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from lmr_author.runtime import cluster
 TRIES = 3
 """Attempts at a candidate whose sandbox fails."""
 BACKOFF_SECONDS = 1.0
-"""Pause before the second attempt; four times as long before each further one."""
+"""Pause before the second attempt; each further pause is four times as long."""
 
 Job = tuple[TaskScorer, Prediction, str]
 """A prediction, its task and its digest."""
@@ -50,10 +50,10 @@ class ScoredPredictions:
     """The results of all predictions.
 
     Attributes:
-        results: one for each prediction, in their order, with those of an earlier run.
-        resumed: the number that an earlier run had judged.
+        results: one for each prediction, in their order, including those of an earlier run.
+        resumed: the number judged by an earlier run.
         broken: tasks whose candidates cannot be judged → why.
-        elsewhere: names of tasks that are not here → their number of predictions.
+        elsewhere: names of other tasks → their number of predictions.
     """
 
     results: tuple[CandidateResult, ...]
@@ -75,13 +75,13 @@ class ScoredPredictions:
 def score(
     tasks: Sequence[Task], source: Path, options: CandidateOptions, say: Progress, on_result: OnResult
 ) -> ScoredPredictions:
-    """Judge every prediction for some tasks that was not judged before.
+    """Judge all predictions for some tasks that are not judged yet.
 
     Raises:
-        SandboxError: there is no sandbox (no engine, no bubblewrap).
+        SandboxError: no sandbox (no container engine, no bubblewrap).
         LmrError: the predictions cannot be read, or none of the tasks.
         UsageError: two of the tasks have the same name.
-        KeyboardInterrupt: Ctrl-C; nothing is left running, and results so far are kept.
+        KeyboardInterrupt: Ctrl-C; no process keeps running, and results so far are kept.
     """
     scorers, broken = _scorers(tasks, options, say)
     answers = predictions.read(source, {name: scorer.info for name, scorer in scorers.items()})
@@ -92,7 +92,7 @@ def score(
 
     def finish(name: str) -> None:
         left[name] -= 1
-        if not left[name]:  # its trees take room on the disk
+        if not left[name]:  # free the disk space of its trees
             scorers[name].close()
 
     with results.opened(options.out) as store, ExitStack() as stack:
@@ -146,7 +146,7 @@ def _scorers(
 
 
 def judged(scorer: TaskScorer, prediction: Prediction, digest: str, interruption: Event) -> CandidateResult:
-    """Judge one prediction. A failure to judge it is also a result, and never a wrong answer."""
+    """Judge one prediction. A failure to judge it is an unjudged result, not a wrong answer."""
     if prediction.error:
         return scorer.unjudged(prediction, prediction.reason, prediction.error)
     result, tries = retried(lambda: scorer.score(prediction, interruption.is_set), interruption)
@@ -163,9 +163,9 @@ def _not_judged(scorer: TaskScorer, prediction: Prediction, error: LmrError) -> 
 def each(
     tasks: Iterable[Work], work: Callable[[Work], Done], jobs: int, interruption: Event
 ) -> Iterator[Done]:
-    """Yield results of some work as they come, ``jobs`` at a time; each task is taken only as its work begins.
+    """Yield results as they complete, running ``jobs`` at a time; a task is taken only when its work begins.
 
-    An exception, including Ctrl-C, ends what is under way before it is raised: ``interruption`` is set.
+    An exception, including Ctrl-C, sets ``interruption`` to end running work before it is raised.
     """
     under_way: set[Future[Done]] = set()
     with ThreadPoolExecutor(jobs, thread_name_prefix="candidate") as executor:
@@ -186,7 +186,7 @@ def each(
 def retried(
     work: Callable[[], Done], interruption: Event, tries: int = TRIES, backoff: float = BACKOFF_SECONDS
 ) -> tuple[Done | LmrError, int]:
-    """Do some work, retrying if the sandbox or this machine fails; return its result or last error, and the tries."""
+    """Do some work, retrying if the sandbox or this machine fails; return result or last error, and attempts."""
     for number in range(1, tries + 1):
         try:
             return work(), number
@@ -195,7 +195,7 @@ def retried(
         except SandboxError as error:
             failure = error
         except OSError as error:
-            failure = SandboxError(f"this machine failed: {error}", "see whether the disk is full")
+            failure = SandboxError(f"this machine failed: {error}", "check whether the disk is full")
         if number < tries and interruption.wait(backoff * 4 ** (number - 1)):
             raise KeyboardInterrupt
     return failure, tries
@@ -225,7 +225,7 @@ def _judge(options: CandidateOptions, work: _Shipped) -> CandidateResult:
             scorer = TaskScorer(Task(root), options, lambda _: None)
             if scorer.content != content:
                 raise LmrError(
-                    f"{root} is another task on the worker, or was changed", "run the command again"
+                    f"{root} is a different task on the worker, or has changed", "run the command again"
                 )
             _READY[key] = scorer
             _ENDING.callback(scorer.close)

@@ -43,7 +43,7 @@ Stop = Callable[[], bool]
 
 
 class Unscorable(LmrError):
-    """The implementation itself cannot be judged here, as its golden does not pass. Not a wrong answer."""
+    """The implementation's golden does not pass here, so no answer can be judged."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,7 @@ class CandidateOptions:
         scheduler: address of a Dask scheduler, whose workers judge; "" for this machine.
         seconds: time limit of one case.
         memory_mb: of all processes (docker), of each (local).
-        start_seconds: for starting and importing, beside the time of the cases; a busy machine takes long to
-            import PyTorch.
+        start_seconds: extra time for starting and importing; PyTorch imports slowly on a busy machine.
     """
 
     out: Path
@@ -106,7 +105,7 @@ class Scorer:
             self._limits = options.limits()
 
     def check(self) -> None:
-        """Run the golden, so that a broken task or environment is not taken for wrong answers.
+        """Run the golden, so that a broken task or environment does not count as wrong answers.
 
         Raises Unscorable: it does not pass. SandboxError: the sandbox failed.
         """
@@ -117,7 +116,9 @@ class Scorer:
                 "install bubblewrap (Debian: apt install bubblewrap), or use --sandbox docker",
             )
         if not bench.pairs:
-            raise Unscorable("the target cannot be told in golden and goal file", "run `lmr-author validate`")
+            raise Unscorable(
+                "the target cannot be identified in golden and goal file", "run `lmr-author validate`"
+            )
         if isinstance(self.judge, RecordingJudge):
             problems = recorded.tampered(bench.recording_folder, self.judge.recording)
             if problems:
@@ -133,7 +134,7 @@ class Scorer:
             self._limits = replace(self._limits, seconds=seconds)
 
     def score(self, prediction: Prediction, stop: Stop) -> CandidateResult:
-        """Judge a prediction; :meth:`check` comes first.
+        """Judge a prediction; call :meth:`check` first.
 
         Args:
             stop: polled while it runs; True ends it.
@@ -152,12 +153,12 @@ class Scorer:
         return replace(result, method=self.judge.method, seconds=round(time.monotonic() - started, 3))
 
     def _judged(self, result: CandidateResult, fitted: FittedAnswer, stop: Stop) -> CandidateResult:
-        """Judge an answer; twice if a case was late, as the machine may have been busy just then.
+        """Judge an answer; once more if a case timed out, as the machine may have been busy.
 
-        Not where the whole run had to be ended: that is what an answer that stops its replayer wants.
+        Not if the whole run was killed: a hostile answer may stop its replayer to get another try.
         """
         if fitted.unchanged:
-            reason = "nothing was implemented: the target is as masked"
+            reason = "nothing was implemented: the target is still masked"
             return replace(result, outcome=Outcome.FAILED, reason=reason)
         verdict = self.judge.answer(fitted.data, fitted.line, self._limits, stop)
         if verdict.outcome is Outcome.TIMEOUT and not verdict.cut_short:
@@ -168,16 +169,16 @@ class Scorer:
             used = suspicions(fitted.data, bench.golden_overlay[goal_file], bench.masked_overlay[goal_file])
             if used:
                 outcome = Outcome.INVALID
-                reason = f"it passes a test that it could forge, and uses {', '.join(used[:5])}"
+                reason = f"passes a test whose verdict it could forge, and uses {', '.join(used[:5])}"
         result = replace(result, outcome=outcome, reason=reason, cases=verdict.cases, log=verdict.log[-_LOG:])
         return self._on_generated_calls(result, fitted, stop) if verdict.passed else result
 
     def _on_generated_calls(
         self, result: CandidateResult, fitted: FittedAnswer, stop: Stop
     ) -> CandidateResult:
-        """Note the first generated call on which an answer that passes differs. Its verdict stands, whatever happens.
+        """Note the first generated call on which a passing answer differs; its verdict does not change.
 
-        In a run of its own: what ends this one must not end that of the cases.
+        A separate run: a crash here must not end the run of the cases.
         """
         try:
             with self._lock:
@@ -290,7 +291,7 @@ class TaskScorer:
             self._stack.close()
 
     def _prepare(self) -> None:
-        """Prepare the environment once; a failure of the task itself is raised for each of its candidates."""
+        """Prepare the environment once; raise a failure of the task itself again for each candidate."""
         with self._lock:
             if self._sandbox is not None or self._broken is not None:
                 return

@@ -31,7 +31,7 @@ from lmr_author.proof.evaluation.candidates.reply import (
 _MAX_PARSED = 16 * 2**20
 """Characters that are parsed to find the code in a reply."""
 _LEAST_PARSED = 1000
-"""Characters that count for a shorter text: each attempt takes time."""
+"""A shorter text counts as this many characters: each attempt takes time."""
 _MAX_FENCES = 400
 _MAX_EDITS = 300
 _MAX_CLOSINGS = 30
@@ -40,7 +40,7 @@ _MAX_ENDS = 10
 _LONG_QUOTES = ('"""', "'''")
 _QUOTE = "[\"'`]"
 _THOUGHTS = "think|thinking|reasoning|thought|thoughts|scratchpad"
-# Words about such tags have them in quotes; a fence may follow them.
+# Prose about such tags puts them in quotes; a fence may follow them.
 _TAG = re.compile(
     rf"(?<!{_QUOTE})(?:<(?P<end>/?)(?:\w+:)?(?P<name>{_THOUGHTS})>|\[(?P<end_2>/?)(?P<name_2>THINK)\]"
     rf"|◁(?P<end_3>/?)(?P<name_3>think)▷)(?!{_QUOTE}(?!``))",
@@ -59,8 +59,8 @@ class Walk:
     """Walks through the lines of a reply, and gives up when it has parsed too much.
 
     Attributes:
-        thought: the tag of thoughts that do not end.
-        seen: what else there is, in words: languages of fences, calls of tools.
+        thought: the tag of thoughts that never end.
+        seen: other contents, for the error message: languages of fences, tool calls.
     """
 
     def __init__(self, text: str, left: int = _MAX_PARSED) -> None:
@@ -125,7 +125,7 @@ class Walk:
         try:
             return self._read(envelopes.contents(data))
         except RecursionError as error:
-            raise Invalid("the answer's JSON is too deeply nested") from error
+            raise Invalid("the answer's JSON is nested too deeply") from error
 
     def _read(self, contents: Iterable[Content]) -> list[Part]:
         parts: list[Part] = []
@@ -191,7 +191,7 @@ class Walk:
         self.parts += _of_file(parts, path)
 
     def _continued(self, content: str) -> list[Part]:
-        """Return the function that the fence before began and this one ends, in place of its first part."""
+        """Join a function that began in the previous fence with its end in this one."""
         text, number = self._before
         if not text or not content.lstrip("\n").startswith((" ", "\t")):
             return []
@@ -216,7 +216,7 @@ class Walk:
                 text = "\n".join([*content, line[: end.start()]])
                 yield number, text
                 left -= 1
-                # Code has fences in comments and in strings of several lines alone.
+                # In code, fences occur only in comments and multi-line strings.
                 is_inside = line.lstrip().startswith("#") or any(
                     text.count(mark) % 2 for mark in _LONG_QUOTES
                 )
@@ -315,11 +315,11 @@ class Walk:
         function = _DEF.match(begin)
         if function is None:
             return False
-        end = number + 1  # the rest of an unfinished function is no code of its own
+        end = number + 1  # the rest of an unfinished function is not code by itself
         while end < len(lines) and _is_below(lines[end], begin):
             end += 1
         text = "\n".join(lines[number:end])
-        # A signature alone is none, unless the reply ends with it.
+        # A signature alone does not count, unless the reply ends with it.
         if end == len(lines) or text.rstrip() != begin.rstrip():
             self._add(Unread(function["name"], text))
         self._number = end
@@ -344,7 +344,7 @@ class Walk:
                 self.thought, self._outside = name, len(self.parts)
             elif closes and (self.thought == name or not (self.thought or is_in_words)):
                 self._flush()
-                # Thoughts whose first tag is missing began with the reply.
+                # Without an opening tag, the thoughts began with the reply.
                 del self.parts[self._outside if self.thought else 0 :]
                 self.thought = ""
         if end and line[end:].strip():

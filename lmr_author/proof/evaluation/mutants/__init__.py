@@ -1,4 +1,4 @@
-"""Mutants: wrong versions of a function, on which a test is tried."""
+"""Mutants: wrong versions of a function that a test must detect."""
 
 from __future__ import annotations
 

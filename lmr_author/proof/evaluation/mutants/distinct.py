@@ -1,8 +1,8 @@
-"""Mutants: every wrong version of a function that the operators can make, each once, with a stable id.
+"""Mutants: every distinct wrong version of a function that the operators produce, with a stable id.
 
-Two versions are one when no test can tell them apart, or need not: their canonical forms are equal. A mutant with the
-golden's form is not made: it says nothing about a test, and costs the annotator a look. Only what the source shows is
-used, and in doubt the mutant is made. Rules are few: each has to catch many mutants of real code.
+Versions with equal canonical forms are one: no test can distinguish them, or need not. Mutants with the golden's form
+are dropped: they reveal nothing about a test and cost the annotator time. The canonical form uses only the source; in
+doubt the mutant stays. Every rule must remove many mutants of real code.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from lmr_author.proof.evaluation.mutants.function import TABLES, WORDS, Function
 from lmr_author.proof.evaluation.mutants.operators import DIMENSIONS, OPERATORS, OPPOSITES, Edit
 
 EPSILON = 1e-5
-"""A constant up to this size mostly guards against a division by zero: with another one the outputs are the same to
-the last bit that is compared."""
+"""A constant up to this size mostly guards against division by zero: changing it changes no compared bit."""
 
 Defaults = Mapping[str, Mapping[str, str]]
 """Function or class of the golden's file → parameter → its default, as Python."""
@@ -37,9 +36,9 @@ class Mutant:
     """A wrong version of the golden.
 
     Attributes:
-        id: eight hex digits made of its change; stable as long as the target's source is.
-        before, after: the lines that differ, of the golden and of the mutant.
-        parameter: the parameter that it ignores; "" for other operators.
+        id: eight hex digits, a digest of the change; stable while the target's source is.
+        before, after: the differing lines of golden and mutant.
+        parameter: the ignored parameter; "" for other operators.
     """
 
     id: str
@@ -59,10 +58,10 @@ class Mutant:
 def mutants(
     golden: Module, target: Definition, most: int | None = None, differentiated: Collection[str] = ()
 ) -> tuple[Mutant, ...]:
-    """Return wrong versions of a function, in the order of its lines; none where libcst cannot read it.
+    """Return wrong versions of a function, in line order; none if libcst cannot parse it.
 
     Args:
-        most: limit of their number; every operator and line keeps its share.
+        most: limit; every operator and line keeps its share.
         differentiated: parameters whose gradients the test compares, for mutants that detach one.
     """
     try:
@@ -88,7 +87,7 @@ def mutants(
         line = code.ast.lineno + above if edit.old is code.node.body else code.line(edit.old)
         key = f"{target.qualname}\0{name}\0{line - target.line}\0{new}\0{source}"
         digest = _digest(key)
-        if digest in ids:  # another argument of the same call is dropped: both leave nothing in its place
+        if digest in ids:  # dropping two different arguments of one call can give equal text
             digest = _digest(f"{key}\0{text}")
         ids.add(digest)
         data = before + golden.encode(text) + after
@@ -121,7 +120,7 @@ def _is_skipped(node: cst.CSTNode) -> bool:
 
 
 def _differing(old: str, new: str) -> tuple[str, str, int]:
-    """Return the lines that differ, without what is equal above and below them, and how many are above."""
+    """Return the differing lines of both texts, and the number of equal lines above."""
     before, after = old.splitlines(), new.splitlines()
     head = _count_equal(before, after)
     before, after = before[head:][::-1], after[head:][::-1]
@@ -134,7 +133,7 @@ def _count_equal(before: list[str], after: list[str]) -> int:
 
 
 def _thinned(mutants: list[Mutant], most: int) -> list[Mutant]:
-    """Return ``most`` of the mutants: in rounds, one of each line, of the operators least chosen so far."""
+    """Select ``most`` mutants in rounds: one per line, preferring the least-used operators."""
     if len(mutants) <= most:
         return mutants
     by_line: dict[int, list[Mutant]] = {}
@@ -180,12 +179,12 @@ def defaults_of(tree: ast.AST) -> dict[str, dict[str, str]]:
 
 def _add_defaults(defaults: dict[str, dict[str, str]], name: str, function: FunctionNode) -> None:
     own = {parameter.arg: ast.unparse(default) for parameter, default in parameters(function.args) if default}
-    # Of several functions of one name, which one is called is not known.
+    # With several functions of one name, the callee is unknown.
     defaults[name] = {} if name in defaults else own
 
 
 def switched_off(tree: ast.Module) -> frozenset[str]:
-    """Return the file's switches that are off, as in ``DEBUG = False``, and that nothing in the file sets again."""
+    """Return module constants such as ``DEBUG = False`` that the file never sets again."""
     stored = [node.id for node in each(tree, ast.Name) if isinstance(node.ctx, ast.Store)]
     off = set[str]()
     for statement in tree.body:
@@ -197,7 +196,7 @@ def switched_off(tree: ast.Module) -> frozenset[str]:
 
 
 def _aliases(function: ast.AST) -> dict[str, str]:
-    """Return names that are bound once, to a parameter that is never bound again, as in ``tmp_values = values``."""
+    """Return names bound only once, to a parameter that is never rebound, as in ``tmp_values = values``."""
     bindings = Counter(node.id for node in each(function, ast.Name) if not isinstance(node.ctx, ast.Load))
     declared = Counter(node.arg for node in each(function, ast.arg))
     aliases: dict[str, str] = {}
@@ -230,7 +229,7 @@ class _Canonical(ast.NodeTransformer):
         return ast.Pass() if is_itself else node
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt:
-        self.generic_visit(node)  # model.to(device) is left as its owner
+        self.generic_visit(node)  # turns model.to(device) into model
         is_value = isinstance(node.value, ast.Name | ast.Attribute | ast.Subscript | ast.Constant)
         return ast.Pass() if is_value or called(node.value) in WORDS["logging"] else node
 
@@ -314,7 +313,7 @@ def _noticeable(block: Sequence[ast.stmt], read: Collection[str]) -> Iterator[as
                 yield from statement.body if value else statement.orelse
             case ast.Pass():
                 pass
-            # Nothing but log lines was in it.
+            # It contained only logging.
             case ast.If(test=computed, body=[], orelse=[]) | ast.For(iter=computed, body=[], orelse=[]):
                 if not is_pure(computed):
                     yield statement
@@ -339,9 +338,9 @@ def _is_unread(target: ast.expr, read: Collection[str]) -> bool:
 
 
 def _names_read(tree: ast.AST) -> set[str]:
-    """Return the names that are read; counters that only count, and new arrays that are only filled, are not.
+    """Return the names that are read, except counters that are only incremented and new arrays that are only filled.
 
-    A new array is one as in ``losses = torch.zeros(n)``, which no other name can stand for.
+    A new array, as in ``losses = torch.zeros(n)``, has no alias.
     """
     read, bound, changed = set[str](), set[str](), set[str]()
     uses, makes, fills = Counter[str](), Counter[str](), Counter[str]()
@@ -367,12 +366,12 @@ def _names_read(tree: ast.AST) -> set[str]:
     for name in fills:
         if makes[name] and uses[name] == makes[name] + fills[name]:
             read.discard(name)
-    # `x += y` of what may be another object's alias changes that object.
+    # `x += y` changes the object of every alias of x.
     return read | (changed & bound)
 
 
 def is_pure(node: ast.AST) -> bool:
-    """Return whether an expression only computes, as far as the names of what it calls tell."""
+    """Return whether an expression has no side effects, judged by the names of its calls."""
     for part in ast.walk(node):
         match part:
             case ast.Await() | ast.Yield() | ast.YieldFrom() | ast.NamedExpr():

@@ -1,4 +1,4 @@
-"""The target as a libcst tree: where its nodes are, and its source with one of them replaced."""
+"""The target as a libcst tree: positions of nodes, and source with one node replaced."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from lmr_author.core.code import Definition, FunctionNode, Module, bound_by, eac
 from lmr_author.core.code.tree import last_name
 
 HEADER = "if 1:\n"
-"""Stands above an indented function while it is parsed."""
+"""Prepended to parse an indented function."""
 
 
 class Function:
-    """A function's tree, apart from the file it is defined in.
+    """A function's tree, detached from its file.
 
     Attributes:
         node: the function as a libcst node; ``ast``: the same function of the file's syntax tree.
-        start, end: where its source is in the file (characters).
+        start, end: span of its source in the file (characters).
         differentiated: parameters whose gradients are compared.
     """
 
@@ -73,7 +73,7 @@ class Function:
 
     @cached_property
     def differentiable(self) -> frozenset[str]:
-        """The parameters whose gradients are compared, and local names that are computed from them."""
+        """The parameters whose gradients are compared, and local names computed from them."""
         names = set(self.differentiated)
         for assignment in each(self.ast, ast.Assign):  # statement by statement, outer ones first
             if names & _names_with_graph(assignment.value):
@@ -89,7 +89,7 @@ class Function:
         return others
 
     def is_read(self, node: cst.CSTNode) -> bool:
-        """Return whether a name, an attribute or an item is read as a value: not bound, not called."""
+        """Return whether a name, attribute or item is read as a value, not bound or called."""
         match self.parents[node]:
             case cst.Call(func=function) if function is node:
                 return False
@@ -127,7 +127,7 @@ class Function:
             yield node
 
     def is_bound(self, target: cst.BaseExpression, statement: cst.CSTNode) -> bool:
-        """Return whether a target has a value without this statement; taken for granted of all but names."""
+        """Return whether a target has a value without this statement; assumed for all but names."""
         return not isinstance(target, cst.Name) or self._bound_on[target.value] < self.line(statement)
 
     @cached_property
@@ -148,8 +148,8 @@ class Function:
     def replaced(self, old: cst.CSTNode, new: Any) -> str:
         """Return the function's source with one node, or one statement by several, replaced.
 
-        Only the nodes on the way from the old one to the root are built anew: ``deep_replace`` visits them all, which
-        takes ten times as long. Raises libcst.CSTValidationError when the result is no Python.
+        Rebuilds only the path from the old node to the root: ``deep_replace`` visits all nodes and takes ten times as
+        long. Raises libcst.CSTValidationError if the result is not Python.
         """
         if isinstance(old, cst.BaseExpression) and old.lpar and not new.lpar:
             new = new.with_changes(lpar=old.lpar, rpar=old.rpar)
@@ -172,11 +172,11 @@ def _with_child(parent: cst.CSTNode, old: cst.CSTNode, new: Any) -> cst.CSTNode:
                 else:
                     children += new if isinstance(new, list) else [new]
             return parent.with_changes(**{field.name: children})
-    raise AssertionError("a node is no child of its parent")
+    raise AssertionError("a node is not a child of its parent")
 
 
 def _names_with_graph(node: ast.AST) -> set[str]:
-    """Return the names in an expression, but for those of which only a shape, a device or a plain number is taken."""
+    """Return the names in an expression, except those of which only a shape, a device or a plain number is used."""
     if isinstance(node, ast.Name):
         return {node.id}
     if (called(node) or last_name(node)) in WITHOUT_GRAPH:
@@ -186,9 +186,9 @@ def _names_with_graph(node: ast.AST) -> set[str]:
 
 TABLES: dict[str, Any] = tomllib.loads(Path(__file__).with_name("operators.toml").read_text("utf-8"))
 WORDS: dict[str, frozenset[str]] = {name: frozenset(text.split()) for name, text in TABLES["words"].items()}
-"""Names of functions, methods and keywords, by what they have in common."""
+"""Groups of functions, methods and keywords."""
 WITHOUT_GRAPH = WORDS["without_graph"] | WORDS["new"]
-"""What gives no gradient back to what it is computed from."""
+"""Operations through which no gradient flows."""
 
 
 def called(node: ast.AST) -> str:
@@ -196,10 +196,10 @@ def called(node: ast.AST) -> str:
 
 
 def kinds(function: FunctionNode) -> list[tuple[str, ...]]:
-    """Return groups of what is of one kind, each as it is written, in the order of the source.
+    """Return groups of interchangeable expressions, as in the source and in its order.
 
-    Of one kind are names that are unpacked together, or differ in one word or a digit, parameters with defaults of one
-    type, and the texts by which one mapping is read.
+    Names that are unpacked together or differ in one word or digit, parameters with defaults of one type, and string
+    keys of one mapping.
     """
     groups: dict[object, dict[str, None]] = defaultdict(dict)
     for parameter, default in parameters(function.args):
@@ -232,7 +232,7 @@ def _names(function: FunctionNode) -> Iterator[str]:
 
 
 def _patterns(name: str) -> Iterator[str]:
-    """Yield what names that are alike have in common: all but one word or the digits at their end, or one word more."""
+    """Yield the patterns that similar names share: one word or the final digits replaced, or one word added."""
     yield name
     if match := re.fullmatch(r"(.*?[^\d_])_?\d+", name):
         yield f"{match[1]}#"

@@ -1,8 +1,8 @@
-"""The mutation operators: rewrites of ``operators.toml``, and functions for what no rewrite can express.
+"""The mutation operators: the rewrites of ``operators.toml``, and functions for what a rewrite cannot express.
 
-A rewrite such as ``x + y`` → ``y`` is a pattern in Python, in which x, y and z match any expression. A function takes a
-node of the target's tree and yields replacements; an :class:`Edit` replaces another node, or puts a statement beside
-one. Titles and examples of all of them are in ``operators.toml``.
+A rewrite such as ``x + y`` → ``y`` is a Python pattern in which x, y and z match any expression. A function takes a
+node of the target's tree and yields replacements; an :class:`Edit` replaces another node or inserts a statement.
+``operators.toml`` has titles and examples of all operators.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from lmr_author.proof.evaluation.mutants.function import TABLES, WITHOUT_GRAPH, 
 DIMENSIONS: dict[str, frozenset[str]] = {
     name: frozenset(text.split()) for name, text in TABLES["dimensions"].items()
 }
-"""Functions by the dimension that they work along when none is named."""
+"""Functions by their default dimension."""
 OPPOSITES: dict[str, str] = dict(pair.split(":") for pair in WORDS["opposites"])
 
 ATOMS = (
@@ -31,9 +31,9 @@ ATOMS = (
 WILD = ("x", "y", "z")
 ENDLESS = ("count", "cycle", "repeat")
 HUGE = 1e6
-"""A constant from here on stands for infinity."""
+"""Constants from this size on represent infinity."""
 VERY_NEGATIVE = 9999
-"""A negative constant from here on does, too: masks are filled with -9999 and -1e4."""
+"""So do negative constants from this size on: masks are filled with -9999 and -1e4."""
 LAYOUT = frozenset({"lpar", "rpar", "comma", "semicolon"})
 
 
@@ -63,7 +63,7 @@ def operand(node: cst.BaseExpression) -> cst.BaseExpression:
 
 
 def _matches(pattern: Any, node: Any, bound: dict[str, Any]) -> bool:
-    """Return whether a node is like a pattern; what its x, y and z stand for is added to ``bound``."""
+    """Return whether a node matches a pattern; add the bindings of x, y and z to ``bound``."""
     match pattern:
         case cst.Name(value=name) if name in WILD:
             bound[name] = node
@@ -96,7 +96,7 @@ class _Filling(cst.CSTTransformer):
 
 @dataclass(frozen=True)
 class Edit:
-    """A node and what replaces it, of a statement also several; ``parameter``: the one that the mutant ignores."""
+    """A node and its replacement, for a statement also several; ``parameter``: the one that the mutant ignores."""
 
     old: cst.CSTNode
     new: cst.CSTNode | list[Any]
@@ -108,7 +108,7 @@ Edits = Iterator[Edit]
 
 @dataclass(frozen=True)
 class Operator:
-    """One way of going wrong. ``examples``: bodies before and after."""
+    """A kind of mistake. ``examples``: bodies before and after."""
 
     name: str
     title: str
@@ -147,7 +147,7 @@ def one_branch(node: Any, code: Function) -> Edits:
 
 
 def constant(node: Any, code: Function) -> Edits:
-    """Change integers by one, floats by one per cent and tenfold, turn booleans, mark texts."""
+    """Change integers by one and floats by one per cent and tenfold, negate booleans, mark strings."""
     if not isinstance(node, cst.Name | cst.Integer | cst.Float | cst.SimpleString):
         return
     parent = outer = code.parents[node]
@@ -155,12 +155,12 @@ def constant(node: Any, code: Function) -> Edits:
     if is_signed:
         outer = code.parents[parent]
     if _is_infinite(node) or _is_infinite(parent):
-        return  # one more, or tenfold, is as good
+        return  # one more, or tenfold, gives an equivalent mutant
     if isinstance(outer, cst.FormattedStringExpression | cst.Slice | cst.Index):
-        return  # "off by one" has slices and indices
+        return  # "off by one" covers slices and indices
     call = code.called(code.parents[outer])
     if call == "flatten" or (is_signed and call in WORDS["layouts"]):
-        return  # the same numbers in another shape, or an error: any negative size is the one that is left over
+        return  # the same numbers in another shape, or an error; any negative size means "infer"
     match node:
         case cst.Name(value="True" | "False"):
             yield Edit(node, cst.Name(str(node.value != "True")))
@@ -170,7 +170,7 @@ def constant(node: Any, code: Function) -> Edits:
             yield Edit(node, parsed(repr(round(node.evaluated_value * 1.01, 15) or 1.0)))
             yield Edit(node, parsed(repr(round(node.evaluated_value * 10, 12) or 1.0)))
         case cst.SimpleString(evaluated_value=str(text)) if isinstance(parent, _HOLDS_VALUES):
-            # A wrong option, key or format raises at once, which proves nothing: only texts that are values.
+            # A wrong option, key or format raises at once, which proves nothing: change only strings used as values.
             yield Edit(node, parsed(repr(f"XX{text}XX")))
 
 
@@ -212,7 +212,7 @@ def other_function(node: Any, code: Function) -> Edits:
 
 
 def dropped_call(node: Any, code: Function) -> Edits:
-    """Leave the object, or the first argument, without the call around it; of a minimum of two, either one."""
+    """Replace a call with its object or first argument; a minimum of two with either one."""
     if not isinstance(node, cst.Call) or isinstance(code.parents[node], cst.Expr):
         return
     name = code.called(node)
@@ -220,7 +220,7 @@ def dropped_call(node: Any, code: Function) -> Edits:
     if name in ("sort", "topk") and _takes_values(code.parents[node]):
         whole = code.parents[node]
     elif name == "topk":
-        return  # values and indices, which no single tensor can stand for
+        return  # values and indices: no single tensor can replace them
     for value in _without_call(node, code):
         yield Edit(whole, operand(value))
 
@@ -244,7 +244,7 @@ def _positional(call: cst.Call) -> list[cst.BaseExpression]:
 
 
 def _takes_values(node: Any) -> bool:
-    """Return whether a node takes the values of a pair of values and indices: ``….values`` or ``…[0]``."""
+    """Return whether a node selects the values from (values, indices): ``….values`` or ``…[0]``."""
     match node:
         case cst.Attribute(attr=cst.Name(value="values")):
             return True
@@ -257,11 +257,11 @@ _COMPUTING_METHODS = WORDS["pure"] | WORDS["reductions"]
 
 
 def detached(node: Any, code: Function) -> Edits:
-    """Cut a parameter, or what is computed from it, off the graph where it is an operand or an argument."""
+    """Detach a parameter, or a value computed from it, where it is an operand or an argument."""
     if not isinstance(node, cst.Name) or node.value not in code.differentiable:
         return
     if not WITHOUT_GRAPH.isdisjoint(map(code.called, code.ancestors(node))):
-        return  # it is detached further out, or no gradient flows anyway
+        return  # an outer node is detached, or no gradient flows anyway
     match code.parents[node]:
         case cst.BinaryOperation():
             yield Edit(node, parsed(f"{node.value}.detach()"))
@@ -313,7 +313,7 @@ def dropped_keyword(node: Any, code: Function) -> Edits:
 
 
 def ignored_parameter(node: Any, code: Function) -> Edits:
-    """Set a parameter to its default, a constant, at the start of the body."""
+    """Set a parameter to its constant default at the start of the body."""
     if node is not code.node or not code.statements:
         return
     read = {name.id for name in each(code.ast, ast.Name)}
@@ -336,7 +336,7 @@ def off_by_one(node: Any, code: Function) -> Edits:
 
 
 def other_variable(node: Any, code: Function) -> Edits:
-    """Put the next variable of the same kind in the place of one that is read."""
+    """Replace a variable with the next one of the same kind."""
     if isinstance(node, cst.Name | cst.Attribute | cst.Subscript) and code.is_read(node):
         other = code.alike.get(code.source(node))
         if other:
@@ -344,20 +344,20 @@ def other_variable(node: Any, code: Function) -> Edits:
 
 
 def fewer_elements(node: Any, code: Function) -> Edits:
-    """Go through the last element alone, or all but it; of a comprehension the first."""
+    """Loop over only the last element, or all but the last; in a comprehension over the first."""
     if not isinstance(node, cst.For | cst.CompFor) or node.asynchronous or code.called(node.iter) in ENDLESS:
         return
     texts = ["list(x)[-1:]"]
     if isinstance(node, cst.CompFor):
         texts.append("list(x)[:1]")
-    elif code.called(node.iter) != "range":  # a range with one step fewer is "off by one"
+    elif code.called(node.iter) != "range":  # "off by one" covers ranges
         texts.append("list(x)[:-1]")
     for text in texts:
         yield from Rewrite(cst.Name("x"), parsed(text)).of(node.iter)
 
 
 def dropped_statement(node: Any, code: Function) -> Edits:
-    """Put ``pass`` in the place of what is rebound, called for its effect, or returned early."""
+    """Replace a rebinding, a call for its side effect, or an early return with ``pass``."""
     match node:
         case cst.Assign(targets=targets) if any(code.is_bound(target.target, node) for target in targets):
             yield Edit(node, cst.Pass())
