@@ -179,7 +179,7 @@ def test_wrong_predictions_and_options_are_refused(task: Task, tmp_path: Path) -
         assert said in refuse(3, *given, cwd=tmp_path)[0]
     write(tmp_path, {"code": GOOD})
     assert "no answers named" in refuse(2, "judge", "tasks", "--out", "x", cwd=tmp_path)[0]
-    assert refuse(3, *given[:-1], "nothing.jsonl", cwd=tmp_path)[0] == "there is no nothing.jsonl"
+    assert refuse(3, *given[:-1], "nothing.jsonl", cwd=tmp_path)[0] == "nothing.jsonl does not exist"
     assert lmr_forked(*given, "--gpus", "1", cwd=tmp_path).code == 2
 
 

@@ -64,7 +64,7 @@ def test_the_evaluation_still_holds_afterwards(task: Task) -> None:
         ("year=soon", "not a year"),
         ("year=1203", "1203"),
         ("title=", "non-empty|short"),
-        ("repo_url=../code", "path on somebody's machine"),
+        ("repo_url=../code", "is a local path"),
         ("category=decoding", "not one of the nine"),
         ("retrieval=train.py,none.py", "'none.py' does not exist"),
         ("retrieval=../info.json", "leaves the repository"),

@@ -62,7 +62,7 @@ def _steps() -> list[dict[str, Any]]:
 
 def test_the_commands_of_the_workflow_do_what_it_says(checkout: Path) -> None:
     commands = {step["name"]: step for step in _steps() if "name" in step}
-    remarks = commands["Remarks at the lines of the pull request"]
+    remarks = commands["Annotate the lines of the pull request"]
 
     done = lmr_forked(*remarks["run"].split()[1:], cwd=checkout)
     assert done.code == 1
