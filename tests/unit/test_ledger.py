@@ -156,7 +156,7 @@ FALSE = {
     "not in the instruction": (
         {**DEVIATES, "instruction": "reverse the ranking twice"},
         "instruction",
-        "tell",
+        "describe",
     ),
     "not chosen": ({**DEVIATES, "check": "value"}, "check", "--check"),
 }
