@@ -332,28 +332,34 @@ INVALID: dict[str, tuple[str, Text]] = {
         lambda s: used({"path": "", "command": "grep -rn hinge ."}, name="bash"),
     ),
     "tool writes another file": (
-        "changes pkg/util.py, and not",
+        "changes pkg/util.py, not",
         lambda s: asked(("write", {"path": "pkg/util.py", "content": s.final})),
     ),
     "edit of another file": (
-        "changes pkg/util.py, and not",
+        "changes pkg/util.py, not",
         lambda s: edited("pkg/util.py", stub(s), s.final),
     ),
     "str_replace that does not fit": (
-        "an edit does not fit",
+        "an edit does not apply",
         lambda s: used(
             {"command": "create", "file_text": s.in_file(s.final)},
             replaced("    return nothing", "    return 7"),
         ),
     ),
     "insertion behind the end": (
-        "an edit does not fit",
+        "an edit does not apply",
         lambda s: used({"command": "insert", "insert_line": 900, "insert_text": body(s)}),
     ),
-    "undo": ("not read: 'undo_edit'", lambda s: used(replaced(stub(s), s.final), {"command": "undo_edit"})),
-    "sed": ("not read: 'sed -i", lambda s: f"{fence(s.final)}\n{fence(f'sed -i s/a/b/ {PATH}', 'bash')}"),
+    "undo": (
+        "unsupported command: 'undo_edit'",
+        lambda s: used(replaced(stub(s), s.final), {"command": "undo_edit"}),
+    ),
+    "sed": (
+        "unsupported command: 'sed -i",
+        lambda s: f"{fence(s.final)}\n{fence(f'sed -i s/a/b/ {PATH}', 'bash')}",
+    ),
     "sed in a call": (
-        "not read: 'cd /w && sed -i",
+        "unsupported command: 'cd /w && sed -i",
         lambda s: json.dumps(
             [
                 *json.loads(used(replaced(stub(s), s.final))),
@@ -362,7 +368,7 @@ INVALID: dict[str, tuple[str, Text]] = {
         ),
     ),
     "conflict": (
-        "an edit does not fit",
+        "an edit does not apply",
         lambda s: fence(
             s.in_file(
                 s.final.replace(
@@ -372,7 +378,7 @@ INVALID: dict[str, tuple[str, Text]] = {
         ),
     ),
     "parameters renamed": (
-        r"signature of hinge: \(score, margin=1.0\) for \(x, margin=1.0\)",
+        r"signature of hinge: \(score, margin=1.0\) instead of \(x, margin=1.0\)",
         lambda s: fence(header(s, "def hinge(score, margin=1.0):").replace("- x", "- score")),
     ),
     "parameter removed": (

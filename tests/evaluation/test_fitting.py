@@ -198,7 +198,7 @@ def test_decorators_and_the_signature_stay_those_of_the_task(answer: str) -> Non
     ("answer", "seen"),
     [
         (FUNCTION.replace("margin=1.0", "margin=2.0"), "changes the default of margin: 2.0"),
-        ("async " + FUNCTION, "asynchronous"),
+        ("async " + FUNCTION, "is async in only one"),
         (
             "@np.vectorize\n@np.frompyfunc\n" + FUNCTION,
             "adds a decorator below those of hinge: @np.frompyfunc",
@@ -232,7 +232,7 @@ def test_an_answer_that_does_nothing_is_noticed(answer: str) -> None:
         ("", "empty"),
         ("I cannot do this.", "no Python code; it begins with 'I cannot do this.'"),
         ("def hinge(x:\n  return", "not Python: line 1"),
-        ("def other_name(x):\n    return x\n", "does not define hinge, but other_name"),
+        ("def other_name(x):\n    return x\n", "does not define hinge; it has other_name"),
         ("def hinge(x):\n    return '\ud800'\n", "not Python"),
         ("(" * 5000, "no Python code"),
         ("sorry", "does not define hinge"),

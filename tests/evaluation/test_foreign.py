@@ -93,7 +93,7 @@ UNITTEST_OK = "..\nRan 2 tests in 0.001s\n\nOK\n"
         (run(log="Passed"), run(log="Passed"), ""),
         (run(log="Passed"), run(log="Failed"), "its log says Failed"),
         (run(log="Passed"), run(1, log="Passed"), "although its log says Passed"),
-        (run(log="Passed"), run(), "unlike with the golden, not: its log says Passed"),
+        (run(log="Passed"), run(), "lacks signs of the golden's pass: its log says Passed"),
         (run(stdout="all tests passed"), run(stdout="test failed"), "it prints Failed"),
         (run(stderr=UNITTEST_OK), run(stderr=UNITTEST_OK), ""),
         (run(stderr=UNITTEST_OK), run(stderr=UNITTEST_OK.replace("2", "0")), "unittest ran 2 tests"),
@@ -151,16 +151,16 @@ def test_a_failure_comes_of_the_mask_unless_it_could_not_be_imported(
         ("socket.gaierror: [Errno -3] Temporary failure in name resolution", "needs the network"),
         (
             "ImportError: cannot import name 'AdamW' from 'transformers' (/opt/site-packages/transformers/__init__.py)",
-            "another version of a package than the test needs (transformers)",
+            "wrong version of a package for the test (transformers)",
         ),
         (
             "ImportError: tokenizers>=0.11.1,!=0.11.3,<0.14 is required for a normal functioning of this module",
-            "another version of a package than the test needs (tokenizers>=0.11.1,!=0.11.3,<0.14)",
+            "wrong version of a package for the test (tokenizers>=0.11.1,!=0.11.3,<0.14)",
         ),
         ("ImportError: cannot import name 'f' from 'scores.smooth' (/workspace/r/scores/smooth.py)", ""),
         ("ImportError: Using `device_map` requires Accelerate: `pip install accelerate`", "lacks Accelerate"),
         ("AttributeError: module 'scores' has no attribute 'smooth'", ""),
-        ("AttributeError: module 'numpy' has no attribute 'float'", "another version of a package than"),
+        ("AttributeError: module 'numpy' has no attribute 'float'", "wrong version of a package"),
         (
             "FileNotFoundError: [Errno 2] No such file or directory: 'data/in.pt'",
             "not in the task (data/in.pt)",

@@ -18,7 +18,7 @@ from lmr_author.proof.evaluation.candidates.run import ScoredPredictions, score
 from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions
 from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.runtime.environment.where import Where
-from lmr_author.runtime.replay import patience, staging
+from lmr_author.runtime.replay import replaying, staging
 from lmr_author.runtime.sandbox import bubblewrap
 from tests.cli.program import snapshot
 from tests.evaluation.foreign import PLAIN, foreign_task
@@ -56,7 +56,7 @@ def judged(
     for name, value in options.items():
         object.__setattr__(chosen, name, value)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(patience, "GRACE_SECONDS", GRACE_SECONDS)
+        patch.setattr(replaying, "GRACE_SECONDS", GRACE_SECONDS)
         found: ScoredPredictions = score([task], source, chosen, lambda _: None, lambda *_: None)
     return {result.model: result for result in found.results}
 

@@ -111,7 +111,7 @@ def test_a_patch_that_does_not_apply_is_invalid(text: str) -> None:
 
 
 def test_a_patch_of_other_files_says_so() -> None:
-    with pytest.raises(Invalid, match=r"the answer changes old/smooth.py, and not scores/smooth.py"):
+    with pytest.raises(Invalid, match=r"the answer changes old/smooth.py, not scores/smooth.py"):
         fitted(
             "--- a/old/smooth.py\n+++ b/old/smooth.py\n@@ -5 +5 @@\n def f(x):\n-    pass\n+    return x\n"
         )

@@ -241,5 +241,5 @@ def test_image_removed_meanwhile_is_not_the_programs_fault(context: Path, tag: s
     with DockerSandbox(context, tag=tag, build_args={}) as sandbox:
         sandbox.prepare()
         subprocess.check_call(["docker", "rmi", "-f", tag], stdout=subprocess.DEVNULL)
-        with pytest.raises(SandboxError, match="image is gone"):
+        with pytest.raises(SandboxError, match="image was removed"):
             sandbox.run(Command(("python", "-c", "pass")))

@@ -38,7 +38,7 @@ def test_an_engine_that_hangs_at_once_is_told_from_one_that_is_away(
 ) -> None:
     monkeypatch.setattr(docker_engine, "GREETING_SECONDS", 0.2)
     hangs = slow_engine(monkeypatch, greeting=1.0, answer=0)
-    with hangs, pytest.raises(SandboxError, match="does not answer") as caught:
+    with hangs, pytest.raises(SandboxError, match="did not answer") as caught:
         connect()
     assert "overloaded" in caught.value.hint
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/no.sock")

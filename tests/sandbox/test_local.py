@@ -62,7 +62,7 @@ def test_program_that_is_no_python(tmp_path: Path, script: str | None) -> None:
 @pytest.mark.bwrap
 def test_interpreter_under_a_mount_is_refused(environment: Path, tmp_path: Path) -> None:
     sandbox = LocalSandbox(environment / "bin" / "python")
-    with pytest.raises(SandboxError, match="interpreter lies in"):
+    with pytest.raises(SandboxError, match="interpreter is in"):
         sandbox.run(Command(("python", "-c", ""), mounts=(Mount(tmp_path, str(environment)),)))
 
 
