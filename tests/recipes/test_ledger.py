@@ -59,7 +59,7 @@ def test_it_is_kept_with_pages_shown_and_written_back(build: Build, tmp_path: Pa
 @pytest.mark.parametrize(
     ("old", "new", "place", "advice"),
     [
-        ("learns from pairs", "learns from triples", "entries[0].quote: does not stand", "on page 1"),
+        ("learns from pairs", "learns from triples", "entries[0].quote: is not in the paper", "on page 1"),
         (
             "lines: 6-9",
             "lines: 6-90",
