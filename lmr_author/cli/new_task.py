@@ -214,12 +214,16 @@ class Wizard:
         def change(field: str, reason: str = "") -> None:
             nonlocal draft
             current = draft
+            before = getattr(draft, field)
+            # A path is not shown as the answer so far: an address would be typed behind it.
+            kept = before if field == "repo_url" and field in unpublished(draft) else ""
 
             def problem(answer: str) -> str:
-                return problems(replace(current, **{field: answer}), taken).get(field, "")
+                return problems(replace(current, **{field: answer or kept}), taken).get(field, "")
 
             question = f"{LABELS[field]}{ui.framed(' (', reason, ')')}:"
-            answer = _ask_value(question, getattr(draft, field), facts.get(_fact(field), ()), problem)
+            stated = facts.get(_fact(field), ())
+            answer = _ask_value(question, "" if kept else before, stated, problem) or kept
             draft = replace(draft, **{field: answer})
             if answer:
                 has_option = field in OPTIONS and field != "repo_folder"

@@ -322,6 +322,10 @@ def test_a_wrong_context_file(finished: Task, capsys: pytest.CaptureFixture[str]
     evidence, screen = seen(finished, "instruction", capsys)
     assert "the golden uses nothing from the context file packing/corpus.py" in evidence.doubts
     assert "packing/corpus.py: the golden uses nothing from it" in screen
+    corpus = finished.repository(finished.load()) / "packing/corpus.py"
+    corpus.write_text(f"{corpus.read_text()}\nif True:\n    score = 1\nelse:\n    score = 2\n")
+    evidence, screen = seen(finished, "instruction", capsys)
+    assert "packing/corpus.py: the golden uses score" in screen
 
 
 @pytest.mark.parametrize("quoted", [True, False])

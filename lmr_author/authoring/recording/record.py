@@ -319,7 +319,9 @@ def remarks(result: RecordResult) -> Iterator[Hint]:
         )
     if result.missed:
         before = " before the command was stopped" if run.timed_out else ""
-        yield Hint(f"never executed{before}: {lines(result.missed)} of {goal}; use inputs that reach them")
+        yield Hint(
+            f"never executed{before}: {lines(result.missed)} of {goal}; the command needs inputs that reach it"
+        )
     if never := ", ".join(map(str, result.never_false)):
         yield Hint(f"never false: the condition on line {never}; use inputs for which it is false")
     yield from map(Hint, _tolerances(selected.calls))

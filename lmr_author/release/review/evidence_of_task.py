@@ -11,7 +11,7 @@ from itertools import islice
 from operator import itemgetter
 
 from lmr_author.authoring.vetting.questions import abstract, licence_stop
-from lmr_author.core.code import FunctionNode, bindings, children, each
+from lmr_author.core.code import FunctionNode, bindings, each
 from lmr_author.core.code.tree import last_name
 from lmr_author.core.repo.tree import recognise_licence
 from lmr_author.core.task import UNIT_TEST, Evaluation, Implementation, Task, provenance
@@ -22,6 +22,7 @@ from lmr_author.proof.checks.ledger import JudgedEntry, judged_entries
 from lmr_author.proof.contents import FileEntry, TaskContents, once
 from lmr_author.proof.leaks.statements import compare, of_function
 from lmr_author.proof.leaks.tree import solutions
+from lmr_author.proof.retrieval import own_nodes
 from lmr_author.proof.targets import Pair
 from lmr_author.release.review.checklist import CodeLine, Evidence, QuestionEvidence
 from lmr_author.release.review.under_test import TargetUnderTest
@@ -109,11 +110,8 @@ def names_in(contents: TaskContents, path: str) -> set[str]:
     module = contents.module(contents.path(entry)) if entry else None
     if module is None:
         return set()
-    names = {definition.name for definition in module.definitions}
-    for statement in module.tree.body:
-        if isinstance(statement, ast.Assign | ast.AnnAssign):
-            names.update(bindings(children(statement)))
-    return names
+    # Research code sets constants below `if`, too.
+    return {definition.name for definition in module.definitions} | set(bindings(own_nodes(module.tree)))
 
 
 def drafted(task: Task) -> QuestionEvidence:

@@ -138,7 +138,7 @@ def _require_python(base: BaseImageOrigin, python: str) -> None:
 
 
 def known_image(image: str) -> BaseImageOrigin:
-    reason, tag = "given by the annotator", _TAG.search(image)
+    reason, tag = "you chose it (--base-image)", _TAG.search(image)
     release = _release_of(tag[1]) if tag else None
     if tag is None or release is None:
         return BaseImageOrigin(reference=image, python=FALLBACK_PYTHON, reason=reason)
