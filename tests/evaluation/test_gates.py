@@ -43,6 +43,13 @@ def test_a_golden_that_does_not_pass(hinge: Task) -> None:
     assert statuses(result)["trivial-fails"] is GateStatus.SKIPPED
 
 
+def test_a_golden_that_lacks_a_package_is_told_which(hinge: Task) -> None:
+    for path in (hinge.root / "small-repo/pkg/losses.py", hinge.golden_folder / "losses_golden.py"):
+        path.write_bytes(b"import sklearn.no_such_part\n" + path.read_bytes())
+    (gate,) = [gate for gate in run_gates(hinge).gates if gate.gate == "golden-passes"]
+    assert gate.status is GateStatus.FAILED and "lmr-author env lock --with scikit-learn" in gate.hint
+
+
 def test_a_masked_file_that_cannot_be_imported(hinge: Task) -> None:
     goal = hinge.root / "small-repo/pkg/losses.py"
     goal.write_bytes(b"import no_such_module\n" + goal.read_bytes())

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from lmr_author.core import files
 from lmr_author.core.errors import LmrError, SandboxError
 from lmr_author.core.task import GateResult, GateStatus, Progress
 from lmr_author.core.task import recording as recorded
@@ -16,6 +17,7 @@ from lmr_author.core.texts import Step
 from lmr_author.proof.evaluation.bench import Bench
 from lmr_author.proof.evaluation.judges import Judge, ScriptJudge, judges_for
 from lmr_author.proof.evaluation.verdict import Unproven, Verdict
+from lmr_author.runtime.environment.failures import Failure, explain
 from lmr_author.runtime.replay import replaying
 
 NO_GUARANTEE = (
@@ -99,7 +101,8 @@ def golden_passes(on: Subject) -> GateResult:
         verdict = judge.golden(seed=number)
         on.golden.append(verdict)
         if not verdict.passed:
-            return _golden_failed(verdict, number + 1, repeats, on.own_test(on.golden))
+            lock = files.read_text_or_empty(bench.task.lock)
+            return _golden_failed(verdict, number + 1, repeats, on.own_test(on.golden), lock)
     for other in on.judges[1:]:
         verdict = other.golden(seed=0)
         if not verdict.passed:
@@ -118,14 +121,14 @@ def golden_passes(on: Subject) -> GateResult:
     return passed(message, GateDetail(bitwise=same))
 
 
-def _golden_failed(verdict: Verdict, number: int, repeats: int, own: OwnTest | None) -> GateResult:
+def _golden_failed(verdict: Verdict, number: int, repeats: int, own: OwnTest | None, lock: str) -> GateResult:
     detail = GateDetail(log=verdict.log[-4000:], own_test=own)
     if verdict.obstacle and number == 1:
         message = f"the test cannot run here: {verdict.obstacle} ({verdict.reason})"
         return unproven(message, verdict.hint, detail)
-    hint = verdict.hint or (
-        "the environment lacks a package, or the function draws from an unseeded random generator; see the log"
-    )
+    lacking = explain(Failure("import", "", f"{verdict.log}\n{verdict.reason}", lock=lock))
+    because = f"{lacking.cause}: {lacking.advice}" if lacking else ""
+    hint = verdict.hint or because or "the function may draw from an unseeded random generator; see the log"
     if number > 1:
         hint = "the result varies between runs: seed every random generator that the test and the target use"
     return failed(f"run {number} of {repeats}: {verdict.reason or 'no outcome'}", hint, detail)
