@@ -174,8 +174,8 @@ def test_a_model_drafts_a_sound_task(place: Path) -> None:
             1,
         ),
         ([{"text": "I cannot help.", "refused": True}], (), "refused to answer: I cannot help.", 1),
-        ([{"text": "Let me think."}] * 3, (), "went on without using its tools: Let me think.", 3),
-        ([calls(("list_files", {}))] * 3, ("--tokens", "1500"), "the limit of tokens is reached", 2),
+        ([{"text": "Let me think."}] * 3, (), "no longer used its tools: Let me think.", 3),
+        ([calls(("list_files", {}))] * 3, ("--tokens", "1500"), "it reached the limit of tokens", 2),
         ([{"status": 401}], (), "it stopped: AuthenticationError", 1),
     ],
     ids=["gives up", "refuses", "silent", "tokens", "no key"],
@@ -194,7 +194,7 @@ def test_what_ran_is_a_round_and_rounds_are_limited(place: Path) -> None:
     nothing = calls(("make", {}))
     source = [("make", {"to": "source"})]
     model = Model(nothing, lambda: calls(*everything(place)[:-1], *source), nothing)
-    assert "the limit of rounds is reached" in draft(place, model, "--rounds", "1", code=1)
+    assert "it reached the limit of rounds" in draft(place, model, "--rounds", "1", code=1)
     assert len(model.requests) == 2 and '"rounds_left": 1' in model.told(1)
 
 
