@@ -30,7 +30,7 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.paper.parts import sections
 from lmr_author.core.task import Progress
 from lmr_author.release.drafting.desk import DESKS, Desk, DraftOptions
-from lmr_author.release.drafting.draft import craft
+from lmr_author.release.drafting.rounds import craft
 from lmr_author.release.drafting.tools import Tools, file_names
 from lmr_author.release.export.output import render
 from lmr_author.release.recipes.side_by_side import interrupt_workers

@@ -20,7 +20,7 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Progress
 from lmr_author.core.texts import counted
 from lmr_author.release.drafting.desk import Desk, DraftOptions
-from lmr_author.release.drafting.draft import make_round
+from lmr_author.release.drafting.rounds import make_round
 from lmr_author.release.recipes import STAGES
 from lmr_author.release.recipes.make import MakeOptions
 
