@@ -162,7 +162,7 @@ def taken_out(keep: Path) -> dict[str, str]:
     """Return path in the repository → path in ``keep`` of what was moved away. Raises LmrError for a damaged record."""
     names = files.read_object_to_change(keep / RECORD)
     if not all(isinstance(name, str) for name in names.values()):
-        raise LmrError(f"{keep / RECORD}: not names of files", "restore it from version control")
+        raise LmrError(f"{keep / RECORD}: not file names", "restore it from version control")
     return names
 
 

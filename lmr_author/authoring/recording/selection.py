@@ -268,7 +268,7 @@ def choose(
         known: rewrites, with which generated calls have to agree, and misreadings, which some call should tell apart.
 
     Raises:
-        LmrError: not one call reproduces, or none has room in the task, with the reasons.
+        LmrError: not one call reproduces, or none fits in the task, with the reasons.
         SandboxError: the sandbox failed.
     """
     wanted = job.options.fewest_cases
@@ -300,7 +300,7 @@ def choose(
         cases += further(cases, explored, GENEROUS_CASES + MOST_GENERATED)[:MOST_GENERATED]
     cases, too_large = _fitting(cases, room_left(job))
     if not cases:
-        raise LmrError(f"no call of {job.qualname} has room in the task", too_large[0].reason)
+        raise LmrError(f"no call of {job.qualname} fits in the task", too_large[0].reason)
 
     progress(f"confirming the {len(cases)} chosen cases")
     # The tolerances were derived from other runs than this one.
@@ -346,7 +346,7 @@ def _fitting(calls: Sequence[RecordedCall], room: int) -> tuple[list[RecordedCal
 
 def too_much(call: RecordedCall, room: int) -> str:
     return (
-        f"{size_text(call.stored)} beside the others, and the task has {size_text(MOST_BYTES)} in all, of which its "
+        f"{size_text(call.stored)} with the others chosen; of the task's {size_text(MOST_BYTES)}, its "
         f"other functions leave {size_text(room)}; slice the batch in the driver"
     )
 
@@ -355,7 +355,7 @@ def _confirmed(cases: Sequence[RecordedCall], run: Replay) -> tuple[list[Recorde
     confirmed, failed = list[RecordedCall](), list[RejectedCall]()
     for call in sorted(cases, key=lambda call: call.number):
         if differing := differences(call, run):
-            failed.append(RejectedCall(call, f"differs in one more run: {differing[0]}"))
+            failed.append(RejectedCall(call, f"differs when replayed once more: {differing[0]}"))
         else:
             confirmed.append(call)
     return confirmed, failed

@@ -72,7 +72,7 @@ class QuotableText:
             return ""
         begin = counts.index(max(counts))
         passage = " ".join(word for word, _, _ in words[max(0, begin - 2) : begin + length + 2])
-        return f"the nearest, on page {words[begin][2]}, is: {printable(passage, 400)}"
+        return f"the closest passage, on page {words[begin][2]}: {printable(passage, 400)}"
 
     @cached_property
     def _words(self) -> list[tuple[str, str, int]]:

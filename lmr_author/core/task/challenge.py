@@ -53,12 +53,12 @@ LACKING = ("AttributeError", "ImportError", "ModuleNotFoundError", "TypeError")
 IN_WORDS = {
     Ending.FAILS: "fails",
     Ending.PASSES: "passes",
-    Ending.TOLD_APART: "passes, and another recorded call tells it apart",
-    Ending.EQUAL: "is equal on every recorded call",
+    Ending.TOLD_APART: "passes, but differs on another recorded call",
+    Ending.EQUAL: "matches the golden on every recorded call",
     Ending.EQUIVALENT: "is accepted as equivalent",
-    Ending.NOT_A_REWRITE: "is accepted as no rewrite",
-    Ending.INVALID: "cannot be put in the target's place",
-    Ending.WAITING: "was not run yet",
+    Ending.NOT_A_REWRITE: "is accepted as not a rewrite",
+    Ending.INVALID: "cannot replace the target",
+    Ending.WAITING: "has not run yet",
 }
 """Endings for people."""
 
@@ -322,7 +322,8 @@ def status_of(task: Task, info: TaskInfo) -> tuple[ChallengeStatus, Challenge | 
 
 
 def in_words(status: ChallengeStatus, record: Challenge) -> str:
-    return f"{record.summary}, before its test changed" if status is ChallengeStatus.STALE else record.summary
+    changed = ", but its test has changed since" if status is ChallengeStatus.STALE else ""
+    return record.summary + changed
 
 
 def digests(task: Task, info: TaskInfo, index: int) -> tuple[str, str]:

@@ -324,9 +324,11 @@ def passes_without_solution(gates: Sequence[GateResult], index: int) -> str:
             return f"the test passes with {version}"
         own = gate.detail.own_test or OwnTest()
         if own.exit_code:
-            return f"the test exits with 0 with {version}: only what it prints or logs tells"
+            return f"the test exits with 0 with {version}: only its output or logs show the failure"
         if own.log:
-            return f"a log says Passed with {version}, and none says Failed: only the exit code tells"
+            return (
+                f"a log says Passed with {version} and none says Failed: only the exit code shows the failure"
+            )
     return ""
 
 

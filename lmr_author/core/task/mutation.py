@@ -38,13 +38,13 @@ LIMITS = {
     Judgement.OPEN: (
         "",
         (
-            "record inputs on which the survivors go wrong, or let a test by hand compare more; `lmr-author accept` is "
-            "only for a survivor that does the same as the original on every input"
+            "record inputs on which the survivors fail, or compare more in a hand-written test; `lmr-author accept` is "
+            "only for a survivor that behaves like the original on every input"
         ),
     ),
     Judgement.ACCEPTED: (
         "; more than a tenth is accepted",
-        "record inputs that kill some of them; else the gate holds once the reviewers approve: `lmr-author review`",
+        "record inputs that kill some of them, or have the reviewers approve them: `lmr-author review`",
     ),
     Judgement.FEW: (f"; fewer than {FEWEST} prove nothing", "run `lmr-author evaluate` without --mutants"),
 }
