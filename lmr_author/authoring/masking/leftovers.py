@@ -135,7 +135,7 @@ def take_out(repository: Path, keep: Path, paths: Iterable[str]) -> tuple[str, .
 def put_back(repository: Path, keep: Path) -> PutBack:
     """Move what was moved to ``keep`` back into the repository, but for version histories.
 
-    What a run has made again in its place makes way; what has another new file there stays in ``keep``.
+    Files that a run has recreated are replaced; a file whose path holds something else stays in ``keep``.
     """
     moved = taken_out(keep)
     done, left = list[str](), list[str]()

@@ -256,7 +256,7 @@ class ComparedPart:
 
     @property
     def is_weak(self) -> bool:
-        """True for what is no evidence: a part that is not compared, or a tolerance far from its type's own."""
+        """True for weak evidence: a part that is not compared, or a tolerance far from its type's own."""
         if self.kind == "ignore":
             return not (
                 self.path in (compare.GRADS,) or self.path.startswith(GRAD) or self.path.endswith(".grad")

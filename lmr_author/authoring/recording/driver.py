@@ -258,7 +258,7 @@ class RecordOptions:
         gradients: compare gradients, too; where the golden detaches, they are in any case.
         in_place: an implementation has to change the arguments that the golden changes, `.grad` of tensors included.
         checks: PATH=KIND, how parts of the outcome are compared.
-        cuda_as_cpu: run code that insists on a GPU on the CPU.
+        cuda_as_cpu: run code that requires a GPU on the CPU.
     """
 
     command: str = ""
@@ -273,7 +273,7 @@ class RecordOptions:
 
     @classmethod
     def of(cls, recording: Recording) -> RecordOptions:
-        """Return how a recording was made. Raises LmrError where its options are none."""
+        """Return how a recording was made. Raises LmrError for invalid options."""
         words = recording.command
         values = {**recording.options, "cuda_as_cpu": recording.cuda_as_cpu}
         if words[:3] == ("lmr-author", "record", "--from-tests"):

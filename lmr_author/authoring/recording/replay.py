@@ -30,7 +30,7 @@ from lmr_author.runtime.sandbox.base import Limits, Sandbox
 ILL_CONDITIONED = (
     "ill-conditioned: a version that rounds differently fails; moving the inputs by 1e-15 changes"
 )
-"""Begins the reason of a call that is no case, before the part of the outcome that changes."""
+"""Starts the reason for rejecting a call; the part of the outcome that changes follows."""
 REPEATS = 2
 """Replays of a call, each in a process of its own, with another hash seed and number of threads."""
 BATCH_CALLS, BATCH_BYTES, BATCH_SECONDS = 100, 48 * 2**20, 20.0

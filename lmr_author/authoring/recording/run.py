@@ -110,7 +110,7 @@ class LostCalls:
 
     Attributes:
         kind: ``unstorable``, ``too_large``, ``misfit`` (of the signature) or ``failed``.
-        path, type: the part that could not be stored, and its class; "" where it is no part.
+        path, type: the part that could not be stored, and its class; "" if it is not a part.
     """
 
     kind: str

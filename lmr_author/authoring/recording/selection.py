@@ -48,7 +48,7 @@ MOST_OPTION_SECONDS = 30.0
 MOST_VALUES = 4
 """A part with more values than these is data and no option."""
 MOST_COMBINATIONS = 8
-"""Ways in which all flags stand together that are told apart: the most frequent ones, where there are more."""
+"""Combinations of all flags that are distinguished: the most frequent ones, if there are more."""
 ROOMY = 256 * 1024
 """Bytes of the largest call that is kept for its size: an answer may look at the first few items only."""
 LARGER = 4
@@ -223,7 +223,7 @@ def in_words(path: str, text: str) -> str:
 
 
 def _in_few_words(path: str, text: str) -> str:
-    """Return a part of a call, cut where it is long: of a name in a module the end stays, which tells calls apart."""
+    """Return a part of a call, shortened; a name in a module keeps its end, which distinguishes calls."""
     room = LONGEST - len(f"{path}=…")
     if len(text) > room > 0 and _NAME_IN_MODULE.fullmatch(text):
         text = "…" + re.sub(r"^\w*[.:]", "", text[-room:])
@@ -265,7 +265,7 @@ def choose(
     What survives them all is tried on generated calls. Those that make it fail become cases, and a few others.
 
     Args:
-        known: rewrites, with which generated calls have to agree, and misreadings, which some call should tell apart.
+        known: rewrites, with which generated calls must agree, and misreadings, which some call should catch.
 
     Raises:
         LmrError: not one call reproduces, or none fits in the task, with the reasons.

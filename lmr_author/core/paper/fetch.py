@@ -34,7 +34,7 @@ class Unavailable(Exception):
 
 
 class Unknown(Unavailable):
-    """A source that answered, and does not have what it was asked for."""
+    """The source answered, but does not have the paper."""
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ class Address:
 
     @classmethod
     def parse(cls, text: str) -> Address:
-        """Read an address. Raises LmrError for a transport that is not allowed, or what is none."""
+        """Read an address. Raises LmrError for a transport that is not allowed, or text that is not an address."""
         text = text.strip()
         if not text:
             raise LmrError("the repository address is empty", _ALLOWED)

@@ -48,7 +48,7 @@ class EquivalentMutant(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class EquivalentMutants(Record):
-    """Mutants of the golden that are no mistakes: ``authoring/equivalent-mutants.json``.
+    """Mutants accepted as equivalent: ``authoring/equivalent-mutants.json``.
 
     Attributes:
         accepted: the mutants.
@@ -66,7 +66,7 @@ def load(task: Task) -> EquivalentMutants:
 
 
 def add(task: Task, mutants: Iterable[EquivalentMutant]) -> None:
-    """Store acceptances in place of earlier ones. Raises UsageError for a reason that is no sentence, or not unique."""
+    """Store acceptances over earlier ones. Raises UsageError for a reason that is not a sentence, or not unique."""
     new = {(mutant.target, mutant.id): mutant for mutant in mutants}
     by_key = {(mutant.target, mutant.id): mutant for mutant in load(task).accepted} | new
     ordered = tuple(by_key[key] for key in sorted(by_key))

@@ -52,7 +52,7 @@ class LedgerEntry(Record):
         note: what is the same, or what differs, in a sentence.
         instruction: words of the instruction that tell it.
         check: part of the outcome that `record --check` compares otherwise because of a deviation.
-        waived: why a deviation need not be told, in a sentence.
+        waived: why a deviation need not be disclosed, in a sentence.
     """
 
     relation: Literal["implements", "deviates", "adds"]

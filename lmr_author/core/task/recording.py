@@ -48,7 +48,7 @@ _CHECKER = {
         "reason": {
             "title": "Reason",
             "type": "string",
-            "description": "why the part is compared like this, or is not.",
+            "description": "why the part is compared like this, or not at all.",
         },
     },
 }
@@ -72,7 +72,7 @@ class Case(Record):
         outcome: "returned" or "raised".
         checkers: comparison of each leaf of the result, by its path; a leaf without one is compared exactly.
         omitted: attributes of the inputs that could not be stored.
-        adds: what no other case has, in words.
+        adds: what sets the case apart from the others.
         made_of: the recorded calls that a generated one was made of, in words; "" for a recorded one.
     """
 
@@ -142,8 +142,8 @@ class Recording(Record):
         cases: the stored calls.
         support: SHA-256 of each file of ``unit_test/`` that replays the cases.
         helpers: SHA-256 of the annotator's own files in ``unit_test/`` that the cases need.
-        cuda_as_cpu: true if code that insists on a GPU runs on the CPU.
-        options: options of `record` that were not as usual, by name.
+        cuda_as_cpu: true if code that requires a GPU runs on the CPU.
+        options: options of `record` with unusual values, by name.
     """
 
     format: Literal["lmr-recording/2"] = "lmr-recording/2"
