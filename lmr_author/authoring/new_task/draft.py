@@ -256,8 +256,8 @@ def notes_on(task: Task, info: TaskInfo, stages: Stages, had_tests: bool) -> lis
     if Address.parse(info.repo_url).local:
         linked = f" (the paper links {stages.paper.repositories[0]})" if stages.paper.repositories else ""
         notes.append(
-            f"info.json's repo_url is a path on this machine: `{change} repo_url=URL` sets the public address"
-            f"{linked}"
+            f"info.json's repo_url is a path on this machine: `{change} repo_url=URL` sets "
+            f"the public address{linked}"
         )
     if not clone.licence:
         where = (

@@ -153,7 +153,7 @@ def _find_script(script: str, repository: Path, here: Path) -> tuple[str, str, t
     if folder is None:
         raise UsageError(
             f"there is no script {script!r} in {repository.name}/ or in {here}",
-            Hint("scripts are searched in the repository, then in the current folder", (Setting("--"),)),
+            Hint("scripts are looked up in the repository, then in the current folder", (Setting("--"),)),
         )
     resolved, root = (folder / script).resolve(), repository.resolve()
     if resolved.is_relative_to(root):

@@ -54,7 +54,7 @@ OFFER_GRADIENTS = Hint(
     (replace(_GRADIENTS, typed="--compare gradients --force"),),
 )
 NO_GRADIENTS = Hint(
-    "note: {0}: no case has any, because no input is a PyTorch tensor that requires one", (_GRADIENTS,)
+    "note: {0} compares nothing, because no input is a PyTorch tensor that requires a gradient", (_GRADIENTS,)
 )
 DRAWS = (
     "note: the function draws random numbers ({}): a correct version passes only if it draws the same ones in the "

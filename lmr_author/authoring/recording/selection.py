@@ -346,7 +346,7 @@ def _fitting(calls: Sequence[RecordedCall], room: int) -> tuple[list[RecordedCal
 
 def too_much(call: RecordedCall, room: int) -> str:
     return (
-        f"{size_text(call.stored)} with the others chosen; of the task's {size_text(MOST_BYTES)}, its "
+        f"takes {size_text(call.stored)} beside the other cases; of the task's {size_text(MOST_BYTES)}, its "
         f"other functions leave {size_text(room)}; slice the batch in the driver"
     )
 
