@@ -1,5 +1,4 @@
-"""How a task comes to be: a paper is chosen, a function found, masked, and its calls recorded.
+"""Authoring a task: choose a paper, find a function, mask it, record its calls.
 
-One package for each verb of an annotator, which changes the task's folder. Whether the result is right is for
-``proof``.
+One package for each command; all of them change the task's folder. ``proof`` judges the result.
 """

@@ -140,7 +140,7 @@ def read_object_to_change(path: Path) -> dict[str, Any]:
 
 
 def read_answers(path: Path, option: str, hint: str = "see the command's --help") -> dict[str, Any]:
-    """Read a YAML or JSON file that ``option`` names, with answers to prompts. Raises UsageError if it is no object."""
+    """Read a YAML or JSON file that ``option`` names, with answers to prompts. Raises UsageError for other data."""
     if not path.is_file():
         raise UsageError(f"{option} {path}: no such file", hint)
     try:

@@ -78,8 +78,8 @@ def walk(root: Path, limit: int, skip: Callable[[Path], bool] = lambda path: Fal
             size += status.st_size
             if size > limit:
                 raise UnsafePathError(
-                    f"{root} has more than {limit // 2**20} MiB, with {path}",
-                    "take out what is not needed",
+                    f"{root} exceeds {limit // 2**20} MiB at {path}",
+                    "remove files that are not needed",
                     path,
                 )
             yield path

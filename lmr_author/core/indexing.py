@@ -141,7 +141,6 @@ class Index:
         return self._callers.get(name, ())
 
     def named(self, name: str) -> list[IndexEntry]:
-        """Return the functions with that last name."""
         return [entry for entry in self.functions if entry.name == name]
 
     def similar(self, name: str) -> list[IndexEntry]:
@@ -214,9 +213,7 @@ def read(path: str, data: bytes) -> tuple[list[IndexEntry], Counter[str]]:
         if not definition.is_overload:
             obstacle = _obstacle(module, of_file, node)
             if has_old_names and (gone := code.python_2_names(module.tree, node)):
-                sentence = (
-                    f"it, or what it calls of its file, uses {', '.join(gone)}, which Python 3 does not have"
-                )
+                sentence = f"it, or a function of its file that it calls, uses {', '.join(gone)}, which Python 3 lacks"
                 obstacle = Obstacle("python 2", sentence)
             entries.append(_entry(path, definition, node, obstacle))
     calls: Counter[str] = Counter()
@@ -287,7 +284,7 @@ def _obstacle_of_file(module: code.Module) -> Obstacle | None:
 def _obstacle(module: code.Module, of_file: Obstacle | None, function: code.FunctionNode) -> Obstacle | None:
     if of_file is None and b"cuda" in module.data and (lines := code.gpu_lines(function, module.tree)):
         shown = listed([str(line) for line in lines], 3)
-        sentence = f"it insists on a GPU (line {shown}): `record --cuda-as-cpu` runs it on the CPU"
+        sentence = f"it requires a GPU (line {shown}): `record --cuda-as-cpu` runs it on the CPU"
         return Obstacle("gpu", sentence)
     return of_file
 
@@ -299,7 +296,6 @@ def _name(node: ast.AST) -> str:
 
 
 def _parameters(function: code.FunctionNode) -> Iterator[str]:
-    """Yield a function's parameters as written, without defaults."""
     stars = {function.args.vararg: "*", function.args.kwarg: "**"}
     for argument in code.arguments(function):
         text = stars.get(argument, "") + argument.arg

@@ -18,7 +18,7 @@ from pathlib import Path
 MARKER = "LMR_AUTHOR_RUN"
 """Environment variable that every program we start inherits: the owner, a dot, and the id of a run in a sandbox."""
 _BOOT_DIGITS = 8
-"""Enough to tell boots apart; an owner is a part of file names, whose length is limited."""
+"""Enough to distinguish boots; an owner is a part of file names, whose length is limited."""
 _OWNER = r"\d+\.\d*\.\d+\.[0-9a-f]+"
 _IN_NAME = re.compile(rf"[.-]({_OWNER})\.[a-z0-9_]{{8}}(?:\.tmp|\.partial)?$")
 _TEMPORARY = re.compile(rf"(^|/)\.([^/]+)\.{_OWNER}\.[a-z0-9_]{{8}}\.(?:tmp|partial)(?=/|$)")

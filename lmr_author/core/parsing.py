@@ -45,17 +45,17 @@ def _refusing() -> Iterator[None]:
     except json.JSONDecodeError as error:
         raise NotParsed(error.msg.lower(), error.lineno, error.colno) from error
     except UnicodeDecodeError as error:
-        raise NotParsed("not a text in UTF-8") from error
+        raise NotParsed("not UTF-8 text") from error
     except NotParsed:
         raise
     except ValueError as error:  # an integer of more than 4,300 digits
-        raise NotParsed("a number of too many digits") from error
+        raise NotParsed("a number with too many digits") from error
     except RecursionError as error:
         raise NotParsed("too deeply nested") from error
 
 
 def _no_number(name: str) -> NoReturn:
-    raise NotParsed(f"{name} is no number of JSON")
+    raise NotParsed(f"{name} is not a JSON number")
 
 
 def _finite(text: str) -> float:
@@ -93,7 +93,7 @@ def _refuse_bombs(data: Any) -> None:
         value = waiting.pop()
         count += 1
         if count > MOST_VALUES:
-            raise NotParsed("aliases that stand for millions of values")
+            raise NotParsed("aliases that expand to millions of values")
         if isinstance(value, dict):
             waiting += [*value, *value.values()]
         elif isinstance(value, list | tuple | set):

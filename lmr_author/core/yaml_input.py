@@ -45,7 +45,7 @@ def parse(data: bytes | str, file: Path | str) -> Any:
         raise FieldError(file, "", "not a UTF-8 text file", "save it as UTF-8") from error
     except NotParsed as error:
         place, problem = f"{file}{error.place}", f"not valid YAML: {error.reason}"
-        raise FieldError(place, "", problem, "put text with a colon into quotes") from error
+        raise FieldError(place, "", problem, "quote text that contains a colon") from error
 
 
 def convert(data: Any, kind: type[T], file: Path | str, hint: str) -> T:
@@ -72,6 +72,6 @@ def _refuse_unknown(data: Any, part: Any, file: Path | str, where: str = "") -> 
         for key, entry in data.items():
             if key not in values:
                 near = difflib.get_close_matches(str(key), values, 1, 0.5)
-                hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(values)}"
-                raise FieldError(file, f"{where}{shortened(str(key), 80)}", "there is no such field", hint)
+                hint = f"did you mean {near[0]}?" if near else f"known fields: {', '.join(values)}"
+                raise FieldError(file, f"{where}{shortened(str(key), 80)}", "unknown field", hint)
             _refuse_unknown(entry, values[key], file, f"{where}{key}.")

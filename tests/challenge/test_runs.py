@@ -142,7 +142,7 @@ def test_the_hint_can_be_pasted(challenged: Challenged, tmp_path: Path) -> None:
     words = shlex.split(hint.partition(": ")[2])
     assert words[0] == "lmr-author" and words[-1] == str(tmp_path / "elsewhere")
     done = lmr_forked(*words[1:], cwd=tmp_path)
-    assert done.code == 1 and "passes, and another recorded call tells it apart" in done.out, done.err
+    assert done.code == 1 and "passes, but differs on another recorded call" in done.out, done.err
 
 
 def test_record_remembers_a_driver_outside_of_the_repository(challenged: Challenged, tmp_path: Path) -> None:
@@ -244,7 +244,7 @@ def test_status_page_review_and_export_know_of_it(challenged: Challenged, tmp_pa
     shown = [line for one in page["evidence"]["tests"].pieces for line in one.lines]
     assert all(any(f" {name} " in line for line in shown) for name in ("floor", "loop"))
     tests = evidence_of(task, ())["tests"]
-    assert any("negative-step is equal on every recorded call" in doubt for doubt in tests.doubts)
+    assert any("negative-step matches the golden on every recorded call" in doubt for doubt in tests.doubts)
     assert any("misreading floor fails" in line for one in tests.pieces for line in one.lines)
     (asked,) = examine([task], challenged=True)
     (not_asked,) = examine([task])

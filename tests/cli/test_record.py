@@ -49,10 +49,10 @@ def test_a_command_that_dies_of_what_the_golden_raises(masked: Task, driver: str
     (masked.root / "small-repo/fatal.py").write_text(FATAL + driver)
     ended = lmr_forked("record", HINGE, "--python", PLAIN_PYTHON, "--", "python", "fatal.py", cwd=masked.root)
     assert ended.code == code, ended.err
-    refused = "raised whenever it was called, and the command died of it: TypeError: " in ended.err
-    assert refused == bool(code) and ("have the driver catch it" in ended.err) == refused
+    refused = "raised in every call, which ended the command: TypeError: " in ended.err
+    assert refused == bool(code) and ("catch the exception in the driver" in ended.err) == refused
     assert (masked.root / "small-repo/unit_test/unit_test_1.py").exists() != refused
-    left_out = "is left out: the command died of what it raised" in ended.err
+    left_out = "is left out: its exception ended the command" in ended.err
     assert left_out == (not code and driver.endswith('hinge("a")\n'))
 
 

@@ -94,7 +94,7 @@ def test_tasks_one_folder_deeper_are_named(tmp_path: Path) -> None:
     _, hint = refuse(EXPECTED, "validate", "the set", cwd=tmp_path)
 
     folder = shlex.split(hint.split("`")[1])
-    assert "its tasks lie in data/" in hint and folder == ["cd", str(tmp_path / "the set" / "data")]
+    assert "its tasks are in data/" in hint and folder == ["cd", str(tmp_path / "the set" / "data")]
 
 
 def test_a_date_of_no_lock(fresh: Task) -> None:
@@ -123,7 +123,7 @@ def test_a_paper_a_repository_and_a_number_that_cannot_be(tmp_path: Path) -> Non
     make_repository(tmp_path / "code")
     (tmp_path / "not.pdf").write_bytes(b"<html><body>Sign in</body></html>")
     assert "not.pdf" in new_task("not.pdf", "./code")
-    assert "there is no such file" in new_task("missing.pdf", "./code")
+    assert "missing.pdf: no such file" in new_task("missing.pdf", "./code")
     for address in ("ext::sh -c touch% owned", "--upload-pack=touch owned", "fd::17"):
         new_task("paper.pdf", address)
     assert not (tmp_path / "owned").exists()

@@ -123,7 +123,7 @@ def test_unmask_what_is_not_masked_or_was_edited(masked: Task) -> None:
     goal = masked.root / "small-repo" / "pkg" / "losses.py"
     goal.write_bytes(goal.read_bytes().replace(b"self.size = size", b"self.size = size + 1"))
     error, hint = refuse(EXPECTED, "unmask", "--all", cwd=masked.root)
-    assert "edited outside of the mask" in error and "--force" in hint
+    assert "edited outside the mask" in error and "--force" in hint
     error, hint = refuse(USAGE, "unmask", cwd=masked.root)
     assert error == "no target given" and "--all" in hint and HINGE in hint
     assert "exclude each other" in refuse(USAGE, "unmask", HINGE, "--all", cwd=masked.root)[0]

@@ -154,5 +154,5 @@ def test_a_file_that_runs_its_program_is_named_with_the_remedy(end: str) -> None
 def test_what_only_python_2_has_is_named(before: str, body: str, names: str) -> None:
     module = code.Module.parse(f"{before}\n\ndef f(x):\n    {body}\n".encode(), "a.py")
     found = list(import_remarks(module, code.find(module, Target("a.py", "f"))))
-    said = f"f, or what it calls of its file, uses {names}, which Python 3 does not have: it cannot run"
+    said = f"f, or a function of its file that it calls, uses {names}, which Python 3 lacks: it cannot run"
     assert [line.partition(";")[0] for line in found] == ([said] if names else [])

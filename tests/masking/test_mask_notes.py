@@ -94,7 +94,7 @@ def test_words_for_one_are_not_written_into_several(task: Task) -> None:
     before = tree(task.root)
     with pytest.raises(UsageError, match="2 are named"):
         masked(task, INIT, HINGE, notes=NOTES)
-    with pytest.raises(UsageError, match="not to be masked"):
+    with pytest.raises(UsageError, match="is not a target"):
         masked(task, HINGE, each={INIT: FunctionNotes(NOTES)})
     assert tree(task.root) == before
 

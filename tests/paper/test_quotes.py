@@ -101,7 +101,7 @@ def test_a_false_quotation_gets_the_nearest_passage() -> None:
         {3: "Nothing of this kind.\nEvery pair of answers is com-\npared once by the judge.", 4: "Not here."}
     )
     near = text.nearest("each pair of answers is compared twice")
-    assert near == "the nearest, on page 3, is: of this kind. Every pair of answers is compared once by"
+    assert near == "the closest passage, on page 3: of this kind. Every pair of answers is compared once by"
     assert text.nearest("completely other words about something else") == ""
 
 

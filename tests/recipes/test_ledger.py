@@ -85,7 +85,7 @@ def test_a_false_one_stops_the_recipe_and_leaves_the_earlier_one(
 def test_one_that_is_malformed_is_refused_before_anything_is_made(build: Build) -> None:
     file = build.folder.path / "ledger.yaml"
     file.write_text(LEDGER.replace("note:", "noet:"))
-    with pytest.raises(LmrError, match=r"ledger\.yaml: entries\[1\]\.noet: there is no such field"):
+    with pytest.raises(LmrError, match=r"ledger\.yaml: entries\[1\]\.noet: unknown field"):
         read(build.folder.path)
     file.write_text(LEDGER)
 

@@ -58,8 +58,8 @@ LIBRARY = "ImportError: libGL.so.1: cannot open shared object file"
 ASSERT = "Traceback (most recent call last):\nassert os.path.exists(path)\nAssertionError\n"
 ADVICE: list[tuple[str, list[str], dict[str, Any], str]] = [
     (MINE, ["src/mine/net.py", "examples/src/mine/net.py", "unit_test/mine.py"], {}, 'sys.path.insert(0, "src")'),
-    (MINE, ["mine/net.py", "tools/mine.py"], {}, "in the folder . of the repository, where Python does not look"),
-    (MINE, ["unit_test/mine.py"], {}, "mine is not installed where the command runs: make an environment"),
+    (MINE, ["mine/net.py", "tools/mine.py"], {}, "in the folder . of the repository, which is not on Python's path"),
+    (MINE, ["unit_test/mine.py"], {}, "mine is not installed in the command's environment: make an environment"),
     (MINE, ["fast/__init__.py", "fast/mine/__init__.py"], {}, "mine is not installed"),
     (MINE, ["tests/ops/mine/test_a.py"], {}, "mine is not installed"),
     (MINE, [], {"in_image": True}, "mine is not installed in the image: `lmr-author env lock --with"),
@@ -67,10 +67,10 @@ ADVICE: list[tuple[str, list[str], dict[str, Any], str]] = [
     (MINE, ["mine.py"], {"explain": "wrong".format}, "run the command as the repository does"),
     ("AttributeError: module 'mine' has no x", ["mine.py"], {"explain": "wrong".format}, "correct the driver"),
     (LIBRARY, [], {"explain": lambda text: Hint(f"why: {text}")}, f"why: {LIBRARY}"),
-    (LIBRARY, [], {"in_image": True}, "or the image (`lmr-author env build` says what it lacks)"),
+    (LIBRARY, [], {"in_image": True}, "or the image (`lmr-author env build` lists what is missing)"),
     ("OSError: no data", [], {}, "or its environment (`lmr-author env local` makes one"),
     ("Traceback\nno weights in data/\nOSError: gone\n", [], {}, "it said: no weights in data/"),
-    (ASSERT, [], {}, "which finds its data by Path(__file__).parent"),
+    (ASSERT, [], {}, "the driver's folder (Path(__file__).parent)"),
     (ASSERT, [], {}, "it said: assert os.path.exists(path)"),
 ]  # fmt: skip
 

@@ -93,7 +93,7 @@ def test_a_support_file_of_other_origin_is_found_although_the_manifest_vouches_f
     (problem,) = recorded.tampered(
         folder, replace(recording, support={recorded.SUPPORT: files.sha256_bytes(edited.encode())})
     )
-    assert "none that lmr-author wrote" in problem
+    assert "not a version that lmr-author wrote" in problem
 
 
 def test_the_support_file_stands_alone_and_is_listed() -> None:

@@ -145,5 +145,5 @@ MEAN_DRIVER = "from mean import mean\nmean([1.5, 2.5])\nmean([0.5, 4.0, 8.5])\n"
 )
 def test_a_check_that_shows_little_is_noted(check: str, note: str, tmp_path: Path) -> None:
     result, _ = recorded_from(tmp_path, {"mean.py": MEAN}, "mean.py::mean", MEAN_DRIVER, checks=(check,))
-    asked = [note.text for note in remarks(result) if "reviewers are asked why" in note.text]
-    assert asked == ([f"{note}; reviewers are asked why"] if note else [])
+    asked = [note.text for note in remarks(result) if "reviewers will ask why" in note.text]
+    assert asked == ([f"{note}; reviewers will ask why"] if note else [])

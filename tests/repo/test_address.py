@@ -99,7 +99,7 @@ def test_addresses_of_submodules(base: str, relative: str, expected: str) -> Non
 def test_a_submodule_cannot_name_a_folder_of_this_machine(tmp_path: Path) -> None:
     for base in ("https://h/a", f"file://{tmp_path}"):
         for url in (str(tmp_path), tmp_path.as_uri()):
-            with pytest.raises(LmrError, match="folder of this machine"):
+            with pytest.raises(LmrError, match="folder on this machine"):
                 Address.parse(base).relative(url)
     with pytest.raises(LmrError, match="not allowed"):
         Address.parse("https://h/a").relative("ext::sh -c x")

@@ -32,7 +32,7 @@ def test_changes_that_are_not_committed_are_told(source: Path, tmp_path: Path) -
 
     (note,) = clone(str(source), None, tmp_path / "code").notes
 
-    assert note == "not committed, and so left out: changes of train.py; the task has the last commit"
+    assert note == "uncommitted changes left out: train.py; the task has the last commit"
     assert (tmp_path / "code" / "train.py").read_text() == "x = 1\n"
     assert clone(str(source), "main", tmp_path / "named").notes == ()
 
@@ -44,7 +44,7 @@ def test_a_commit_that_a_shallow_clone_lacks_is_there_after_fetching_it(source: 
 
     error = refused(tmp_path / "shallow", tmp_path / "code", first[:8])
 
-    assert "only a part of the history" in error.message and "--unshallow" in error.hint
+    assert "its history is incomplete" in error.message and "--unshallow" in error.hint
 
 
 @pytest.mark.parametrize("kind", ["full", "short", "tag", "annotated", "branch"])
@@ -87,7 +87,7 @@ def test_bare_repositories_and_file_addresses(source: Path, tmp_path: Path) -> N
 
 
 def test_an_unknown_commit_names_each_branch_once(source: Path, tmp_path: Path) -> None:
-    assert refused(source, tmp_path / "code", "nowhere").hint == "there are, for example: main"
+    assert refused(source, tmp_path / "code", "nowhere").hint == "for example: main"
 
 
 def test_places_without_a_repository(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_places_without_a_repository(tmp_path: Path) -> None:
     git(make_empty, "init", "--quiet")
     error = refused(tmp_path / "empty", tmp_path / "code")
     assert "empty is no git repository" in error.message and "git init" in error.hint
-    assert "has no commits" in refused(make_empty, tmp_path / "code").message
+    assert "has no readable commits" in refused(make_empty, tmp_path / "code").message
     refused("https://127.0.0.1:9/a/b", tmp_path / "code")
     refused("git@127.0.0.1:a/b", tmp_path / "code")
 

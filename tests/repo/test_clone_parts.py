@@ -69,7 +69,7 @@ def test_a_submodule_that_cannot_be_had_is_refused(source: Path, tmp_path: Path,
     commit(source, {".gitmodules": _modules("lib", url)})
     add_link(source, "lib", "1" * 40)
     error = refused(source, tmp_path / "code")
-    assert "submodule lib cannot be had" in error.message
+    assert "cannot fetch the submodule lib" in error.message
     assert "--skip submodules" in error.hint
 
 

@@ -143,11 +143,11 @@ def test_one_command_does_not_accept_many(task: Task, capsys: pytest.CaptureFixt
     )
     assert code == 2 and equivalents.load(task).accepted == () and score(task) == before
     code, shown = run(capsys, "accept", task.root, "--mutant", first, "--reason", "equivalent")
-    assert code == 2 and "no sentence" in shown and "--reason 'labels" in shown
+    assert code == 2 and "not a sentence" in shown and "--reason 'labels" in shown
     code, shown = run(capsys, "accept", task.root, "--mutant", first, "--reason", sentence(first))
     assert code == 0 and "\n  +" in shown and "1 accepted" in shown
     code, shown = run(capsys, "accept", task.root, "--mutant", second, "--reason", f"2. {sentence(first)}!")
-    assert code == 2 and f"the reason of {first}" in shown
+    assert code == 2 and f"the reason for {first}" in shown
     assert score(task) == replace(before, accepted=1)
 
 

@@ -34,7 +34,7 @@ def test_the_model_does_not_review_its_own_task(
     answers = tmp_path / "answers.json"
     answers.write_text("{}")
     code, out = run(capsys, "review", drafted.root, "--reviewer", name, "--answers", answers)
-    assert code == 2 and "drafted this task, and cannot review it" in out
+    assert code == 2 and "drafted this task and cannot review it" in out
     assert not list(drafted.reviews_folder.glob("*.json"))
 
 

@@ -172,7 +172,7 @@ def test_what_cannot_run_in_a_test_moves_down_and_says_why(tmp_path: Path) -> No
     said = {item.entry.path: item for item in found}
     assert "cannot run in a test" in said["a.py"].warnings and "cannot run in a test" in said["b.py"].warnings
     runs = {path: item.to_json()["criteria"]["runs"]["reason"] for path, item in said.items()}
-    assert runs["a.py"] == "it, or what it calls of its file, uses xrange, which Python 3 does not have"
+    assert runs["a.py"] == "it, or a function of its file that it calls, uses xrange, which Python 3 lacks"
     assert runs["b.py"].endswith("reads the command line when it is imported (line 4) and requires data")
     assert runs["c.py"].startswith("nothing")
 

@@ -66,7 +66,7 @@ WRONG = {
     "unknown relation": ([{**ENTRY, "relation": "implement"}], "entries[0].relation", "docs/ledger.md"),
     "unknown field": (
         [ENTRY, {**ENTRY, "qoute": "x"}],
-        "entries[1].qoute: there is no such field",
+        "entries[1].qoute: unknown field",
         "did you mean quote?",
     ),
     "no lines": (
@@ -78,7 +78,7 @@ WRONG = {
     "lines that end before they begin": (
         [{**ENTRY, "lines": "69-68"}],
         "entries[0].lines",
-        "first line first",
+        "write 12 or 10-14",
     ),
     "no quotation": ([{**ENTRY, "quote": ""}], "entries[0].quote: is missing", "adds"),
     "two words": ([{**ENTRY, "quote": "the ranking"}], "entries[0].quote: is too short", "four words"),
@@ -96,20 +96,20 @@ WRONG = {
     "a megabyte": ([{**ENTRY, "quote": "x" * 2**20}], "is larger than 256 KiB", "quote less"),
     "many entries": (
         [{"relation": "adds", "lines": "1"}] * 10_000,
-        "has 10000 entries, and may have 200",
-        "join",
+        "has 10000 entries; the limit is 200",
+        "merge",
     ),
     "quoted and added": (
         [{**ENTRY, "relation": "adds", "note": "It is added here."}],
         "entries[0].quote",
-        "leave it out",
+        "remove the quote",
     ),
     "a deviation without a note": (
         [{**DEVIATES, "note": "", "waived": "It is the same."}],
         "entries[0].note",
-        "say what",
+        "differs from the paper",
     ),
-    "a deviation that is told nowhere": ([DEVIATES], "entries[0]: a deviation has one of", "waived"),
+    "a deviation that is told nowhere": ([DEVIATES], "entries[0]: a deviation needs one of", "waived"),
     "told twice": ([{**DEVIATES, "check": "value", "waived": "It is the same."}], "this has 2", "waived"),
     "waived in a word": (
         [{**DEVIATES, "waived": "trivial"}],
@@ -118,14 +118,14 @@ WRONG = {
     ),
     "waived where nothing differs": (
         [{**ENTRY, "waived": "It is the same."}],
-        "entries[0].waived: there is nothing to tell",
-        "take it out",
+        "entries[0].waived: has no effect",
+        "remove it",
     ),
     "an alias of itself": ("&a\n- *a\n", "ledger.yaml", ""),
     "aliases that grow": (
         "- &a [x, x, x, x, x, x, x, x]\n"
         + "".join(f"- &{new} [{f'*{old}, ' * 9}x]\n" for old, new in pairwise("abcdefghi")),
-        "aliases that stand for millions",
+        "aliases that expand to millions",
         "",
     ),
 }

@@ -73,7 +73,7 @@ def test_github_tells_activity_and_licence() -> None:
     assert evidence["license"] == ["GitHub: MIT"]
     assert evidence["reproducibility"] == [
         "GitHub: last push 2024-02-03",
-        "GitHub: archived: no longer maintained",
+        "GitHub: archived, no longer maintained",
         "GitHub: it is a fork of another repository",
     ]
 
@@ -86,13 +86,13 @@ LIMITED = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1700000000"}
     [
         (Answer(b"{}", 403, LIMITED), "rate limit reached; again at 22:13 UTC"),
         (Answer(b"", 429, {"Retry-After": "17"}), "rate limit reached; again in 17 s"),
-        (Answer(b"", 404), "it does not know this (404)"),
-        (Answer(b"", 500), "it answers 500 Internal Server Error"),
-        (Answer(b"\xff\xfe garbage"), "the answer is not JSON"),
-        (Answer(b"[" * 100_000), "the answer is not JSON"),
-        (Answer(b'{"message": "hello"}'), "the answer is not a repository"),
-        (Answer(b"a" * (MOST_BYTES + 1)), "its answer is larger than 2 MiB"),
-        (Answer(b"{}", after=5), "no answer within 0.5 s"),
+        (Answer(b"", 404), "not found (404)"),
+        (Answer(b"", 500), "status 500 Internal Server Error"),
+        (Answer(b"\xff\xfe garbage"), "the response is not JSON"),
+        (Answer(b"[" * 100_000), "the response is not JSON"),
+        (Answer(b'{"message": "hello"}'), "the response is not a repository"),
+        (Answer(b"a" * (MOST_BYTES + 1)), "the response is larger than 2 MiB"),
+        (Answer(b"{}", after=5), "no response within 0.5 s"),
     ],
 )
 def test_a_service_that_fails_is_a_note(said: Answer, note: str) -> None:
@@ -105,9 +105,9 @@ def test_a_service_that_fails_is_a_note(said: Answer, note: str) -> None:
 @pytest.mark.parametrize(
     ("body", "note"),
     [
-        (UNKNOWN, "it does not know this paper"),
-        (b"<html>", "the answer is not an Atom feed"),
-        (b'<!DOCTYPE x [<!ENTITY a "b">]>' + ATOM, "the answer is not an Atom feed"),
+        (UNKNOWN, "paper not found"),
+        (b"<html>", "the response is not an Atom feed"),
+        (b'<!DOCTYPE x [<!ENTITY a "b">]>' + ATOM, "the response is not an Atom feed"),
     ],
 )
 def test_arxiv_answers_nonsense(body: bytes, note: str) -> None:

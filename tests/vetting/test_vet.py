@@ -94,7 +94,7 @@ def test_a_forbidding_licence_is_a_stop_that_a_reason_overrides(offline: list[st
     answers = [part for name in QUESTIONS for part in ("--answer", f"{name}=yes")]
     assert main([*offline, *answers]) == 1
     assert stored(tmp_path)["status"] == "rejected"
-    assert "go on (--override-licence)" in " ".join(stored(tmp_path)["reasons"])  # type: ignore[arg-type]
+    assert "continue anyway (--override-licence)" in " ".join(stored(tmp_path)["reasons"])  # type: ignore[arg-type]
     assert main([*offline, "--override-licence", "the authors agreed by mail"]) == 0
     assert stored(tmp_path)["licence_override"] == "the authors agreed by mail"
 

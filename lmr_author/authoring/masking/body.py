@@ -142,14 +142,14 @@ def mask_source(
 def _body(module: code.Module, definition: code.Definition, notes: MaskNotes) -> list[str]:
     name = f"{definition.qualname} in {module.name}"
     if is_masked(definition):
-        raise TargetError(f"{name} is already masked", "run `lmr-author unmask` first to mask it anew")
+        raise TargetError(f"{name} is already masked", "to mask it again, run `lmr-author unmask` first")
     body = masked_body(definition.name, notes, generator=code.is_generator(definition.function))
     if not clean_docstring(notes.docstring):
         return body
     if definition.docstring is not None:
         raise TargetError(
-            f"{name} has a docstring, and it is never changed",
-            "leave out the docstring that you gave; --comment goes below it",
+            f"{name} has a docstring, which masking never changes",
+            "leave out --docstring; --comment adds text below it",
         )
     return [*docstring_lines(notes.docstring, module.can_hold), *body]
 
@@ -193,8 +193,8 @@ def _remarks(module: code.Module, definition: code.Definition, notes: MaskNotes)
 
 
 GUARD = (
-    'make the task again with a patch that puts this below `if __name__ == "__main__":` (`lmr-author new-task --patch '
-    "FILE --patch-reason TEXT`), or choose a function of another file"
+    'recreate the task with a patch that moves this under `if __name__ == "__main__":` (`lmr-author new-task --patch '
+    "FILE --patch-reason TEXT`), or choose a function in another file"
 )
 
 
@@ -216,7 +216,7 @@ def import_remarks(module: code.Module, definition: code.Definition) -> Iterator
         )
     if gone := code.python_2_names(module.tree, definition.node):
         yield (
-            f"{name}, or what it calls of its file, uses {', '.join(gone)}, which Python 3 does not have: it cannot "
+            f"{name}, or a function of its file that it calls, uses {', '.join(gone)}, which Python 3 lacks: it cannot "
             "run; choose another function"
         )
 

@@ -96,7 +96,6 @@ def _sentences(text: str) -> list[str]:
 
 
 def _unused(node: code.DefinitionNode, names: list[str]) -> list[str]:
-    """Return the parameters that the original never uses."""
     used = {name.id for statement in node.body for name in code.each(statement, ast.Name)}
     if used & {"locals", "vars", "eval", "exec"}:
         return []

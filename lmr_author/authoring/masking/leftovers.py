@@ -135,7 +135,7 @@ def take_out(repository: Path, keep: Path, paths: Iterable[str]) -> tuple[str, .
 def put_back(repository: Path, keep: Path) -> PutBack:
     """Move what was moved to ``keep`` back into the repository, but for version histories.
 
-    What a run has made again in its place makes way; what has another new file there stays in ``keep``.
+    Files that a run has recreated are replaced; a file whose path holds something else stays in ``keep``.
     """
     moved = taken_out(keep)
     done, left = list[str](), list[str]()
@@ -162,7 +162,7 @@ def taken_out(keep: Path) -> dict[str, str]:
     """Return path in the repository → path in ``keep`` of what was moved away. Raises LmrError for a damaged record."""
     names = files.read_object_to_change(keep / RECORD)
     if not all(isinstance(name, str) for name in names.values()):
-        raise LmrError(f"{keep / RECORD}: not names of files", "restore it from version control")
+        raise LmrError(f"{keep / RECORD}: not file names", "restore it from version control")
     return names
 
 

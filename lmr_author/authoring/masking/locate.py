@@ -45,7 +45,7 @@ def locate(repository: Path, text: str, here: Path) -> Target:
         if candidate.is_file():
             raise TargetError(
                 f"{target.path} lies outside the repository {repository.name}/",
-                "name a file of the task's repository, relative to it; a link out of it does not count",
+                "name a file in the task's repository, relative to it; links out of it are not followed",
             )
         if os.path.lexists(candidate):
             raise TargetError(f"{target.path} is not a regular file", "name a .py file")
@@ -79,7 +79,7 @@ def parse(repository: Path, path: str) -> code.Module:
         raise TargetError(f"{path} is not a regular file", "name the file itself, not a link to it")
     if file.suffix != ".py":
         export = "export the notebook to a script (jupyter nbconvert --to script) and name that"
-        hint = export if file.suffix == ".ipynb" else "a target lies in a .py file"
+        hint = export if file.suffix == ".ipynb" else "choose a function in a .py file"
         raise SourceError(f"{path} is not a Python file", hint)
     if file.stat().st_size > MAX_SOURCE:
         raise SourceError(
@@ -169,8 +169,8 @@ def _refuse_masked(info: TaskInfo, path: str, definition: code.Definition) -> No
         if means(entry, path, definition) and is_masked(definition):
             raise TargetError(
                 f"{entry.target} is already masked, as implementation {entry.index}",
-                f"`lmr-author set instruction=@FILE --implementation {entry.index}` sets another instruction; to "
-                f"mask it anew, restore it first: lmr-author unmask {shlex.quote(str(entry.target))}",
+                f"`lmr-author set instruction=@FILE --implementation {entry.index}` changes the instruction; to "
+                f"mask it again, restore it first: lmr-author unmask {shlex.quote(str(entry.target))}",
             )
 
 

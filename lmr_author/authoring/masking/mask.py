@@ -152,13 +152,13 @@ def check(options: MaskOptions, selection: Selection) -> None:
     """Raise UsageError or UnsafePathError for options that do not fit the selected functions."""
     if options.notes not in (None, MaskNotes()) and len(selection.chosen) > 1:
         raise UsageError(
-            f"a docstring and a comment describe one function, and {len(selection.chosen)} are named",
+            f"a docstring or comment describes one function, but {len(selection.chosen)} are named",
             "mask them one after the other",
         )
     names = {str(chosen.target) for chosen in selection.chosen}
     for name in options.each:
         if name not in names:
-            raise UsageError(f"{name} is described, and is not to be masked", "name it as a target too")
+            raise UsageError(f"{name} is described but is not a target", "name it as a target too")
     common = FunctionNotes(category=options.category or "", retrieval=options.retrieval)
     for described in (common, *options.each.values()):
         if described.category:
@@ -167,7 +167,7 @@ def check(options: MaskOptions, selection: Selection) -> None:
             if not files.inside(selection.repository, path).is_file():
                 raise UsageError(
                     f"{path}: no such file in {selection.repository.name}/",
-                    Hint("paths of {0} are relative to it", (Setting("--retrieval"),)),
+                    Hint("paths in {0} are relative to it", (Setting("--retrieval"),)),
                 )
 
 

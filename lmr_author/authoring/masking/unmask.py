@@ -198,7 +198,7 @@ def _restored(task: Task, info: TaskInfo, entry: Implementation, force: bool) ->
         original = look_alikes.with_look_alikes(task, golden, goal)
         data = unmask_source(golden, goal, entry.qualname, entry.nth)
         if is_alone and data != original:
-            problem = f"{entry.goal_file} was edited outside of the mask"
+            problem = f"{entry.goal_file} was edited outside the mask"
     except LmrError as error:
         problem = error.message
     if not problem:

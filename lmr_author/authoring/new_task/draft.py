@@ -256,8 +256,8 @@ def notes_on(task: Task, info: TaskInfo, stages: Stages, had_tests: bool) -> lis
     if Address.parse(info.repo_url).local:
         linked = f" (the paper links {stages.paper.repositories[0]})" if stages.paper.repositories else ""
         notes.append(
-            f"info.json's repo_url is a path on this machine: `{change} repo_url=URL` puts the public address"
-            f" in its place{linked}"
+            f"info.json's repo_url is a path on this machine: `{change} repo_url=URL` sets "
+            f"the public address{linked}"
         )
     if not clone.licence:
         where = (
@@ -276,12 +276,10 @@ def notes_on(task: Task, info: TaskInfo, stages: Stages, had_tests: bool) -> lis
         notes.append(f"and {len(clone.removed) - 10} more removed (authoring/provenance.json)")
     notes += clone.notes
     if had_tests:
-        notes.append(
-            "the repository already has a folder unit_test; the task's tests are written beside its files"
-        )
+        notes.append("the repository already has a folder unit_test; the task adds its tests there")
     notes += environment_problems(stages.needs, base)
     if not lock.pinned:
-        again = "`lmr-author env lock` makes it again"
+        again = "retry with `lmr-author env lock`"
         if command := without_versions(lock):
             again = f"`{command}` drops the versions that conflict"
         notes.append(f"requirements.lock is {lock.note} ({again})")

@@ -40,17 +40,17 @@ class Field:
 
 FIELDS = {
     "title": Field("paper_name", "title of the paper"),
-    "authors": Field("authors", "its authors, with semicolons", "paper", ";"),
+    "authors": Field("authors", "its authors, separated by semicolons", "paper", ";"),
     "year": Field("year", "its year"),
     "venue": Field("venue", "its journal or conference", "paper"),
     "paper_url": Field("paper_url", "its web address"),
-    "paper_license": Field("paper_license", "its licence, as CC-BY-4.0"),
+    "paper_license": Field("paper_license", "its licence, such as CC-BY-4.0"),
     "repo_url": Field("repo_url", "the repository's public address"),
-    "license": Field("license", "the repository's licence, as MIT"),
+    "license": Field("license", "the repository's licence, such as MIT"),
     "instruction": Field("instruction", "the task for the model", "implementation"),
     "category": Field("category", "one of the nine categories", "implementation"),
     "retrieval": Field(
-        "retrieval_context", "files that the model also sees, with commas", "implementation", ","
+        "retrieval_context", "files that the model also sees, separated by commas", "implementation", ","
     ),
     "ledger": Field("", "paper beside code, as @ledger.yaml; empty to remove it", "ledger"),
 }
@@ -104,7 +104,7 @@ def set_fields(task: Task, /, values: Mapping[str, str], implementation: int | N
         changes.append(Change(name, before.get(name, ""), _text(field, value)))
     if provenance is None and any(_field(name).owner == "paper" for name in values):
         raise LmrError(
-            f"{task.name} has no authoring/provenance.json, where authors and venue are kept",
+            f"{task.name} has no authoring/provenance.json, where authors and venue are stored",
             "leave them out: `lmr-author new-task` writes that file",
         )
     contents = _require_accepted(task, changed, pointers)

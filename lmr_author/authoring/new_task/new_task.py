@@ -195,7 +195,7 @@ def _read(options: NewTaskOptions, fetched: FetchedPaper) -> Paper:
 def _read_patch(options: NewTaskOptions) -> bytes:
     if options.patch is None:
         if options.patch_reason:
-            raise UsageError("a reason is given, and no patch", "add --patch FILE")
+            raise UsageError("--patch-reason without --patch", "add --patch FILE")
         return b""
     data = foreign.read_regular(str(options.patch), MOST_PATCH_BYTES)
     if not data:
@@ -205,7 +205,7 @@ def _read_patch(options: NewTaskOptions) -> bytes:
         )
     if len(options.patch_reason.split()) < SENTENCE:
         raise UsageError(
-            f"--patch {options.patch}: nothing says why the code is changed",
+            f"--patch {options.patch}: no reason given",
             f"add --patch-reason, a sentence of {SENTENCE} words or more: reviewers read it",
         )
     return data
@@ -235,7 +235,7 @@ def _stages(
     say("reading the repository's requirements")
     needs = read_needs(clone.folder, clone.commit_date)
     base = choose_base(needs, options.base_image, options.python_version)
-    stop = ", Ctrl-C goes on without" if watched else ""
+    stop = ", Ctrl-C skips this" if watched else ""
     doing = f"pinning {len(needs.requirements)} requirements as of {clone.commit_date.date()}{stop}"
     say(doing)
     made = pin(

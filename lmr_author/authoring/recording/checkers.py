@@ -164,7 +164,7 @@ def read_helpers(folder: Path) -> Helpers:
         if any(default is None for _, default in code.parameters(function.args)):
             raise LmrError(
                 f"{FIXTURES}: {name} needs arguments (line {function.lineno})",
-                "a fixture is called without any; begin the name of what is no fixture with _",
+                "fixtures are called without arguments; start the name of a helper with _",
             )
     return Helpers(folder / FIXTURES if _is_own(folder / FIXTURES) else None, tuple(fixtures))
 
@@ -179,7 +179,7 @@ def _functions(path: Path) -> dict[str, ast.FunctionDef]:
     try:
         tree = code.parse(path.read_bytes(), path.name)
     except (SyntaxError, ValueError) as error:
-        raise LmrError(f"unit_test/{path.name} is no Python: {error}", "correct it") from error
+        raise LmrError(f"unit_test/{path.name} is not valid Python: {error}", "correct it") from error
     return {
         statement.name: statement
         for statement in tree.body
@@ -224,8 +224,8 @@ def fixture_advice(paths: Iterable[str]) -> str:
     if not drafts:
         return ""
     return (
-        f"have it built instead: into unit_test/{FIXTURES} in the repository write "
-        f"{' and '.join(f'`{draft}`' for draft in drafts[:3])}, with what your driver has in place of the dots, and "
+        f"build it in a fixture instead: in unit_test/{FIXTURES} in the repository, write "
+        f"{' and '.join(f'`{draft}`' for draft in drafts[:3])}, with your driver's code in place of the dots, and "
         "record again; or drive the function with values that can be stored"
     )
 
@@ -256,7 +256,7 @@ class ComparedPart:
 
     @property
     def is_weak(self) -> bool:
-        """True for what is no evidence: a part that is not compared, or a tolerance far from its type's own."""
+        """True for weak evidence: a part that is not compared, or a tolerance far from its type's own."""
         if self.kind == "ignore":
             return not (
                 self.path in (compare.GRADS,) or self.path.startswith(GRAD) or self.path.endswith(".grad")

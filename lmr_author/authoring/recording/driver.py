@@ -34,7 +34,7 @@ REQUEST = "request.json"
 """What a module of the probe is to call, in the folder that it is given."""
 NO_TESTS_IN = frozenset({UNIT_TEST, ".git", "node_modules", "site-packages", "build"})
 COMPILERS = re.compile(r"\b(?:jit|njit|filter_jit|vectorize|guvectorize|compile)\b")
-"""In a decorator: it compiles the function, and compiled code cannot be watched."""
+"""In a decorator: it compiles the function, and compiled code cannot be traced."""
 UNCOMPILED = {
     "NUMBA_DISABLE_JIT": "1",
     "PYTORCH_JIT": "0",
@@ -123,7 +123,7 @@ def _python_arguments(words: list[str]) -> list[str]:
     elif not program.endswith(".py"):
         raise UsageError(
             f"{words[0]!r} is not a Python command",
-            "run the code by Python: -- python driver.py, or -- python -m module",
+            "run the code with Python: -- python driver.py, or -- python -m module",
         )
     # None of Python's own options but -m can be recorded under.
     if not words or words == ["-m"] or (words[0].startswith("-") and words[0] != "-m"):
@@ -153,9 +153,7 @@ def _find_script(script: str, repository: Path, here: Path) -> tuple[str, str, t
     if folder is None:
         raise UsageError(
             f"there is no script {script!r} in {repository.name}/ or in {here}",
-            Hint(
-                "a script is taken from the repository first, then from the current folder", (Setting("--"),)
-            ),
+            Hint("scripts are looked up in the repository, then in the current folder", (Setting("--"),)),
         )
     resolved, root = (folder / script).resolve(), repository.resolve()
     if resolved.is_relative_to(root):
@@ -260,7 +258,7 @@ class RecordOptions:
         gradients: compare gradients, too; where the golden detaches, they are in any case.
         in_place: an implementation has to change the arguments that the golden changes, `.grad` of tensors included.
         checks: PATH=KIND, how parts of the outcome are compared.
-        cuda_as_cpu: run code that insists on a GPU on the CPU.
+        cuda_as_cpu: run code that requires a GPU on the CPU.
     """
 
     command: str = ""
@@ -275,7 +273,7 @@ class RecordOptions:
 
     @classmethod
     def of(cls, recording: Recording) -> RecordOptions:
-        """Return how a recording was made. Raises LmrError where its options are none."""
+        """Return how a recording was made. Raises LmrError for invalid options."""
         words = recording.command
         values = {**recording.options, "cuda_as_cpu": recording.cuda_as_cpu}
         if words[:3] == ("lmr-author", "record", "--from-tests"):
@@ -288,7 +286,7 @@ class RecordOptions:
             return msgspec.convert(values, cls)
         except msgspec.ValidationError as error:
             raise LmrError(
-                f"the options of the recording cannot be read: {error}",
+                f"cannot read the recording's options: {error}",
                 "record again: lmr-author record --force",
             ) from error
 

@@ -79,8 +79,8 @@ def _folder_of(tree: Path, name: str) -> str | None:
 
 def _path_advice(module: str, folder: str) -> Hint:
     return Hint(
-        f"{module} lies in the folder {folder} of the repository, where Python does not look: run the command as "
-        f'the repository does, or begin the driver with `import sys; sys.path.insert(0, "{folder}")`',
+        f"{module} lies in the folder {folder} of the repository, which is not on Python's path: run the command as "
+        f'the repository does, or start the driver with `import sys; sys.path.insert(0, "{folder}")`',
         (COMMAND,),
     )
 
@@ -91,27 +91,27 @@ def _install_advice(module: str, in_image: bool) -> Hint:
         option = "--base-image" if in_image else "env local --with"
     if in_image:
         typed = (
-            "`lmr-author env lock --with NAME` adds what brings it to requirements.lock, whose comments name what was "
-            "left out and why; then build again: `lmr-author env build`"
+            "`lmr-author env lock --with NAME` adds its package to requirements.lock, whose comments name what was "
+            "left out and why; then rebuild: `lmr-author env build`"
         )
     else:
         typed = (
             "make an environment with `lmr-author env local`, name a Python that has it (--python), or run in the "
             "task's image (--sandbox docker)"
         )
-    place = "in the image" if in_image else "where the command runs"
+    place = "in the image" if in_image else "in the command's environment"
     return Hint(f"{module} is not installed {place}: {{0}}", (Setting(option, (), typed),))
 
 
 def _driver_advice(lines: list[str], in_image: bool) -> Hint:
     shown = " | ".join(line for line in lines[-5:-1] if not line.startswith("Traceback"))[:500]
-    before = f"; before that it said: {shown}" if shown else ""
+    before = f"; its output before that: {shown}" if shown else ""
     environment = "its environment (`lmr-author env local` makes one, --python names one)"
     if in_image:
-        environment = "the image (`lmr-author env build` says what it lacks)"
+        environment = "the image (`lmr-author env build` lists what is missing)"
     return Hint(
-        "correct the driver, or {1}; the sandbox shows the repository, and the folder of a driver outside "
-        f"it, which finds its data by Path(__file__).parent{before}",
+        "correct the driver, or {1}; the sandbox contains the repository and, for a driver outside "
+        f"it, the driver's folder (Path(__file__).parent){before}",
         (COMMAND, Setting("--with", (), environment)),
     )
 
@@ -254,8 +254,8 @@ def require_unrecorded(task: Task, info: TaskInfo, implementation: Implementatio
     # A recording without its test is one whose making was cut short: it makes way, and is not defended.
     if folder.exists() and task.unit_test(info, implementation).exists():
         raise LmrError(
-            f"{implementation.target} has a recording already ({folder.relative_to(task.root)})",
-            "add --force to make it anew; the old one is kept in authoring/removed/",
+            f"{implementation.target} already has a recording ({folder.relative_to(task.root)})",
+            "add --force to replace it; the old one is kept in authoring/removed/",
         )
 
 

@@ -49,16 +49,16 @@ Tell = Callable[[Hint], None]
 _GRADIENTS = Setting("--compare gradients", ("true",), "--compare gradients")
 _ARGUMENTS = Setting("--compare arguments", ("true",), "--compare arguments")
 OFFER_GRADIENTS = Hint(
-    "note: the inputs require gradients, and no case compares them: a version that detaches something passes; "
-    "record again with {0} where training depends on it",
+    "note: the inputs require gradients, but no case compares them, so a version that detaches a tensor passes; "
+    "if training depends on them, record again with {0}",
     (replace(_GRADIENTS, typed="--compare gradients --force"),),
 )
 NO_GRADIENTS = Hint(
-    "note: {0}: no case has any, as no input is a tensor of PyTorch that requires one", (_GRADIENTS,)
+    "note: {0} compares nothing, because no input is a PyTorch tensor that requires a gradient", (_GRADIENTS,)
 )
 DRAWS = (
-    "note: the function draws random numbers ({}): a correct version passes only where it draws the same ones in the "
-    "same order, so the instruction has to say how they are drawn"
+    "note: the function draws random numbers ({}): a correct version passes only if it draws the same ones in the "
+    "same order, so the instruction must say how to draw them"
 )
 
 MOST_NAMED = 3
@@ -209,7 +209,7 @@ def _in_environment(
     prepare(sandbox, progress)
     if variables := switches(job.definition.function):
         words = " ".join(f"{name}={value}" for name, value in variables.items())
-        tell(Hint(f"recording with {words}, as compiled code cannot be watched"))
+        tell(Hint(f"recording with {words}, as compiled code cannot be traced"))
     in_image, lock = sandbox.name == "docker", files.read_text_or_empty(job.task.lock)
     made_by = python.environment.made_by if python.environment else ()
     explain = partial(explain_command, in_image=in_image, python=where.python, lock=lock, made_by=made_by)
@@ -258,7 +258,7 @@ def _notes_on(job: RecordJob, recorded: RecordedRun, selected: SelectedCases) ->
     """Yield notes on the chosen cases: a call left out, gradients, random numbers, and globals that they set."""
     if recorded.fatal:
         yield Hint(
-            f"call {recorded.fatal} is left out: the command died of what it raised (if it is meant, catch it)"
+            f"call {recorded.fatal} is left out: its exception ended the command (if it is intended, catch it)"
         )
     compared = any(GRADIENTS in path for call in selected.calls for path in call.checkers)
     if job.options.gradients and not compared:
@@ -275,7 +275,7 @@ def _notes_on(job: RecordJob, recorded: RecordedRun, selected: SelectedCases) ->
                 names.add(name.removeprefix(GLOBAL))
     if names:
         yield Hint(
-            f"each case sets {listed(sorted(names), 6)}, which importing {job.implementation.goal_file} does not"
+            f"each case sets {listed(sorted(names), 6)}, as importing {job.implementation.goal_file} does not"
         )
 
 
@@ -325,7 +325,7 @@ def remarks(result: RecordResult) -> Iterator[Hint]:
     if never := ", ".join(map(str, result.never_false)):
         yield Hint(f"never false: the condition on line {never}; use inputs for which it is false")
     yield from map(Hint, _tolerances(selected.calls))
-    yield from (Hint(f"{part.in_words}; reviewers are asked why") for part in result.weak)
+    yield from (Hint(f"{part.in_words}; reviewers will ask why") for part in result.weak)
     if all(case.outcome == "raised" for case in recording.cases):
         yield Hint(
             "the golden raises in every case, which proves little: call it with valid arguments"
@@ -345,7 +345,7 @@ def lost_calls(result: RecordResult) -> Iterator[Hint]:
         yield Hint(
             f"{calls} {listed(list(map(str, numbers)), MOST)} {were} rejected: {shortened(reason, 200)}"
         )
-    kinds = {"too_large": "too large to store", "misfit": "against the signature"}
+    kinds = {"too_large": "too large to store", "misfit": "not matching the signature"}
     for lost in result.recorded.summary.not_stored:
         why = kinds.get(lost.kind, "impossible to store")
         advice = f": {lost.advice}" if lost.advice else ""

@@ -28,9 +28,9 @@ from lmr_author.runtime.replay.outcomes import Replay
 from lmr_author.runtime.sandbox.base import Limits, Sandbox
 
 ILL_CONDITIONED = (
-    "ill-conditioned: no version that rounds otherwise gives the same; moved by 1e-15, its inputs change"
+    "ill-conditioned: a version that rounds differently fails; moving the inputs by 1e-15 changes"
 )
-"""Begins the reason of a call that is no case, before the part of the outcome that changes."""
+"""Starts the reason for rejecting a call; the part of the outcome that changes follows."""
 REPEATS = 2
 """Replays of a call, each in a process of its own, with another hash seed and number of threads."""
 BATCH_CALLS, BATCH_BYTES, BATCH_SECONDS = 100, 48 * 2**20, 20.0
@@ -175,7 +175,7 @@ def replay(
                 rejected.append(judged)
             else:
                 proven.append(judged)
-    late = f"not replayed: the calls before it took {MOST_SECONDS:.0f} s"
+    late = f"not replayed: earlier calls took {MOST_SECONDS:.0f} s"
     rejected += [RejectedCall(call, late) for call in waiting]
     # All calls together show how exact the golden is: one alone may be exact by chance.
     narrow = narrowed([(call.checkers, call.exact) for call in proven])
@@ -187,8 +187,8 @@ def _lacking(golden: GoldenRunner, call: RecordedCall) -> str:
     for part in call.omitted:
         path, kind = as_written(str(part["path"])), str(part["type"])
         if path.rpartition(".")[2] in golden.named:
-            advice = fixture_advice([path]) or "drive the function with what can be stored"
-            return f"{path} ({kind}) could not be stored, and the function names it; {advice}"
+            advice = fixture_advice([path]) or "drive the function with values that can be stored"
+            return f"{path} ({kind}) could not be stored, but the function uses it; {advice}"
     return ""
 
 
@@ -226,7 +226,7 @@ def _judge(golden: GoldenRunner, call: RecordedCall, runs: Sequence[Replay]) -> 
         if outcome.document is None:
             text = outcome.error.text or outcome.status
             not_imported = outcome.status == "import-error"
-            what = "the goal file cannot be imported by itself" if not_imported else "cannot be replayed"
+            what = "the goal file cannot be imported on its own" if not_imported else "cannot be replayed"
             return RejectedCall(call, f"{what}: {text}", not_imported)
         documents.append(outcome.document)
     in_float64 = runs[-1].of("golden", f"{call.number}{DOUBLE}")
@@ -238,7 +238,7 @@ def _judge(golden: GoldenRunner, call: RecordedCall, runs: Sequence[Replay]) -> 
     for outcome in outcomes:
         differing = replaying.differences(expected, outcome, checkers)
         if differing:
-            return RejectedCall(call, f"gives another result when replayed: {differing[0]}")
+            return RejectedCall(call, f"gives a different result when replayed: {differing[0]}")
     # Moved inputs are in double precision: a golden that refuses it, as its own weights are single, shows nothing.
     refuses_double = precise is None and ("golden", f"{call.number}{DOUBLE}") in runs[-1].outcomes
     in_motion = runs[-1].of("golden", f"{call.number}{MOVED}").document
@@ -263,7 +263,7 @@ def _fragile(parts: Sequence[str]) -> str:
     if not parts:
         return ""
     return (
-        f"in float64 the golden gives another {parts[0]}: a correct version that rounds otherwise fails, unless that "
+        f"in float64 the golden gives a different {parts[0]}: a version that rounds differently fails, unless that "
         f"is the point; use inputs without ties, or {check_option(parts[0], 'ignore')}"
     )
 
@@ -279,18 +279,18 @@ def irreproducible(qualname: str, rejected: Sequence[RejectedCall]) -> LmrError:
     reasons = "; ".join(dict.fromkeys(call.reason for call in rejected))[:400]
     if all(call.not_imported for call in rejected):
         return LmrError(
-            f"{qualname} was called, but no test can do that: {reasons}",
+            f"{qualname} was called, but no test can call it: {reasons}",
             Hint(
-                "a test imports the file, with neither the command's arguments nor its data: make the task again with "
-                'a patch that puts the file\'s program below `if __name__ == "__main__":` ({0}), or choose a function '
-                "of another file",
+                "a test imports the file, with neither the command's arguments nor its data: recreate the task with "
+                'a patch that moves the file\'s program under `if __name__ == "__main__":` ({0}), or choose a function '
+                "in another file",
                 (Setting("--patch", (), "`lmr-author new-task --patch FILE --patch-reason TEXT`"),),
             ),
         )
     omitted = [as_written(str(part["path"])) for lost in rejected for part in lost.call.omitted]
     hint = (
-        "the function depends on what is no argument (a global, the time, a file outside the repository); drive it "
-        "with that passed in, or choose a function whose result its inputs determine"
+        "the function depends on more than its arguments (a global, the time, a file outside the repository); "
+        "pass that in, or choose a function whose inputs determine its result"
     )
     if advised := fixture_advice(omitted):
         hint = f"of its inputs, {listed(list(dict.fromkeys(omitted)), 3)} could not be stored; {advised}"

@@ -110,7 +110,7 @@ class LostCalls:
 
     Attributes:
         kind: ``unstorable``, ``too_large``, ``misfit`` (of the signature) or ``failed``.
-        path, type: the part that could not be stored, and its class; "" where it is no part.
+        path, type: the part that could not be stored, and its class; "" if it is not a part.
     """
 
     kind: str
@@ -246,8 +246,8 @@ def _without_fatal(job: RecordJob, recorded: RecordedRun, in_image: bool) -> Rec
     if all(call.outcome == "raised" for call in recorded.calls):
         advice = advice_about(job.tree, recorded.result, in_image, job.explain)
         raise LmrError(
-            f"{job.target} raised whenever it was called, and the command died of it: {last}",
-            Hint(f"{advice.text}; where it is meant to raise, have the driver catch it", advice.settings),
+            f"{job.target} raised in every call, which ended the command: {last}",
+            Hint(f"{advice.text}; if it should raise, catch the exception in the driver", advice.settings),
         )
     # Nobody meant it: a right version that does without that error would fail such a case.
     meant = tuple(call for call in recorded.calls if call is not latest)
@@ -301,7 +301,7 @@ def _nothing_recorded(job: RecordJob, recorded: RecordedRun, in_image: bool, els
         return LmrError(f"the command failed before it called {name}: {last}", advice)
     if elsewhere:
         return LmrError(
-            f"{name} was called in another process only, a worker of a DataLoader say, which is not recorded",
+            f"{name} was called only in another process (such as a DataLoader worker), which is not recorded",
             "call it in the command's own process: num_workers=0, or a script that calls it directly",
         )
     without = "" if job.goal_file in summary.imported else f" (not {job.goal_file})"
@@ -309,8 +309,8 @@ def _nothing_recorded(job: RecordJob, recorded: RecordedRun, in_image: bool, els
         f"the command never called {name}",
         Hint(
             f"files of the repository that it imported: {listed(summary.imported, 6) or 'none'}{without}; check that "
-            "the driver reaches the function, and that nothing compiles it: NUMBA_DISABLE_JIT=1 in front of the "
-            "command, say",
+            "the driver reaches the function, and that it is not compiled (for Numba: NUMBA_DISABLE_JIT=1 before the "
+            "command)",
             (COMMAND,),
         ),
     )

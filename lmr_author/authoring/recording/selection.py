@@ -48,7 +48,7 @@ MOST_OPTION_SECONDS = 30.0
 MOST_VALUES = 4
 """A part with more values than these is data and no option."""
 MOST_COMBINATIONS = 8
-"""Ways in which all flags stand together that are told apart: the most frequent ones, where there are more."""
+"""Combinations of all flags that are distinguished: the most frequent ones, if there are more."""
 ROOMY = 256 * 1024
 """Bytes of the largest call that is kept for its size: an answer may look at the first few items only."""
 LARGER = 4
@@ -223,7 +223,7 @@ def in_words(path: str, text: str) -> str:
 
 
 def _in_few_words(path: str, text: str) -> str:
-    """Return a part of a call, cut where it is long: of a name in a module the end stays, which tells calls apart."""
+    """Return a part of a call, shortened; a name in a module keeps its end, which distinguishes calls."""
     room = LONGEST - len(f"{path}=…")
     if len(text) > room > 0 and _NAME_IN_MODULE.fullmatch(text):
         text = "…" + re.sub(r"^\w*[.:]", "", text[-room:])
@@ -265,10 +265,10 @@ def choose(
     What survives them all is tried on generated calls. Those that make it fail become cases, and a few others.
 
     Args:
-        known: rewrites, with which generated calls have to agree, and misreadings, which some call should tell apart.
+        known: rewrites, with which generated calls must agree, and misreadings, which some call should catch.
 
     Raises:
-        LmrError: not one call reproduces, or none has room in the task, with the reasons.
+        LmrError: not one call reproduces, or none fits in the task, with the reasons.
         SandboxError: the sandbox failed.
     """
     wanted = job.options.fewest_cases
@@ -300,7 +300,7 @@ def choose(
         cases += further(cases, explored, GENEROUS_CASES + MOST_GENERATED)[:MOST_GENERATED]
     cases, too_large = _fitting(cases, room_left(job))
     if not cases:
-        raise LmrError(f"no call of {job.qualname} has room in the task", too_large[0].reason)
+        raise LmrError(f"no call of {job.qualname} fits in the task", too_large[0].reason)
 
     progress(f"confirming the {len(cases)} chosen cases")
     # The tolerances were derived from other runs than this one.
@@ -346,7 +346,7 @@ def _fitting(calls: Sequence[RecordedCall], room: int) -> tuple[list[RecordedCal
 
 def too_much(call: RecordedCall, room: int) -> str:
     return (
-        f"{size_text(call.stored)} beside the others, and the task has {size_text(MOST_BYTES)} in all, of which its "
+        f"takes {size_text(call.stored)} beside the other cases; of the task's {size_text(MOST_BYTES)}, its "
         f"other functions leave {size_text(room)}; slice the batch in the driver"
     )
 
@@ -355,7 +355,7 @@ def _confirmed(cases: Sequence[RecordedCall], run: Replay) -> tuple[list[Recorde
     confirmed, failed = list[RecordedCall](), list[RejectedCall]()
     for call in sorted(cases, key=lambda call: call.number):
         if differing := differences(call, run):
-            failed.append(RejectedCall(call, f"differs in one more run: {differing[0]}"))
+            failed.append(RejectedCall(call, f"differs when replayed once more: {differing[0]}"))
         else:
             confirmed.append(call)
     return confirmed, failed

@@ -50,7 +50,7 @@ def described(prospect: Prospect) -> Judgement:
     """The paper describes it, so that a model can implement it: its share of the best described function's score."""
     description = prospect.description
     if not description.matches:
-        return Judgement(description.share, "shares no telling term with the paper", "not in the paper")
+        return Judgement(description.share, "shares no distinctive term with the paper", "not in the paper")
     terms = ", ".join(f"{match.term} ({pages(match.pages)})" for match in description.matches)
     return Judgement(description.share, f"shares with the paper: {terms}")
 
@@ -66,10 +66,10 @@ def size(prospect: Prospect) -> Judgement:
     statements, branches = prospect.entry.statements, prospect.entry.branches
     text = f"{counted(statements, 'statement')}, {counted(branches, 'branch', 'branches')}"
     if statements < 4:
-        return Judgement(SMALL[statements], f"{text}: next to nothing to implement", "trivial")
+        return Judgement(SMALL[statements], f"{text}: almost nothing to implement", "trivial")
     if statements > LARGE:
         value = max(0.1, LARGE / statements)
-        return Judgement(value, f"{text}: more than one thing to implement", "long")
+        return Judgement(value, f"{text}: probably does more than one thing", "long")
     return Judgement(SMALL[4] if statements == 4 else 1.0, text)
 
 
@@ -94,12 +94,12 @@ def kind(prospect: Prospect) -> Judgement:
     decorators = {decorator.rpartition(".")[2] for decorator in entry.decorators}
     rows = (
         (is_test(entry.path) or name.startswith("test_"), 0.05, "it is a test", "a test"),
-        (name in _SETUP, 0.3, "it sets things up, which the paper seldom describes", "a constructor"),
-        (is_dunder, 0.15, "it is there for the language, not for the method", "a dunder"),
+        (name in _SETUP, 0.3, "it is setup code, which papers seldom describe", "a constructor"),
+        (is_dunder, 0.15, "it is a Python protocol method, not part of the paper's method", "a dunder"),
         (
             _MACHINERY.match(name),
             0.3,
-            "by its name it reads, writes, logs or parses options",
+            "its name suggests input, output, logging or option parsing",
             "input or output",
         ),
         (
@@ -147,7 +147,7 @@ def originality(prospect: Prospect) -> Judgement:
         name = folder.lower().replace("-", "_")
         if _FOREIGN.fullmatch(folder) or (name in _PROJECTS and name not in own):
             return Judgement(0.4, f"it belongs to another project ({folder})", "another project's")
-    return Judgement(1.0, "no sign that it is another project's")
+    return Judgement(1.0, "it appears to be the repository's own code")
 
 
 _HOOKS = frozenset(TABLES["hooks"].split())
@@ -161,9 +161,9 @@ def called(prospect: Prospect) -> Judgement:
         times = counted(sum(count for _, count in callers), "time")
         return Judgement(1.0, f"called {times} by name: {listed([path for path, _ in often], 3)}")
     if entry.name in _HOOKS:
-        return Judgement(1.0, "its framework calls it")
+        return Judgement(1.0, "called by its framework")
     if entry.name in index.mentioned:
-        return Judgement(0.9, "it is never called by name, but passed on")
+        return Judgement(0.9, "it is passed as a value, never called by name")
     return Judgement(0.6, "nothing in the repository calls it by name", "never called")
 
 
@@ -209,7 +209,7 @@ def runs(prospect: Prospect) -> Judgement:
     """A test can import its file and run it."""
     obstacle = prospect.entry.obstacle
     if obstacle is None:
-        return Judgement(1.0, "nothing that can be seen keeps a test from running it")
+        return Judgement(1.0, "no obstacle to running it in a test")
     value, warning = _OBSTACLES[obstacle.kind]
     return Judgement(value, obstacle.sentence, warning)
 

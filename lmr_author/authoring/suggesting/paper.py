@@ -140,7 +140,7 @@ class FunctionWords:
         )
 
     def terms(self) -> dict[str, float]:
-        """Return its terms with their weights: a name tells more than what the code calls."""
+        """Return its terms with their weights: a name weighs more than what the code calls."""
         weights: dict[str, float] = defaultdict(float)
         fields: tuple[tuple[float, Iterable[str]], ...] = (
             (4.0, [self.name]),

@@ -50,9 +50,9 @@ class Suggestion:
         """The criterion that lowers its score most, in a few words."""
         worst = min(self.judgements, key=_weighted)
         if worst.value == 1:
-            return "nothing speaks against it"
+            return "no drawback found"
         if worst.criterion == "described" and not worst.warning:
-            return f"fits the paper's words: {100 * worst.value:.0f} of 100"
+            return f"similarity to the paper: {100 * worst.value:.0f} of 100"
         return worst.warning or worst.sentence
 
     def to_json(self) -> dict[str, Any]:
@@ -243,7 +243,7 @@ def read_paper(path: Path) -> PaperText:
     if path.suffix.lower() == ".json":
         text = PaperText.from_json(files.read_json(path))
         if not text.pages:
-            raise LmrError(f"{path} has no page", 'it maps page numbers to texts, as in {"1": "..."}')
+            raise LmrError(f"{path} has no page", 'it must map page numbers to text, as in {"1": "..."}')
         return text
     from lmr_author.core.paper import extract
 

@@ -173,6 +173,5 @@ def _key(name: str, value: str) -> str:
 
 
 def _squeezed(text: str) -> str:
-    """Return a text's letters and digits, without case and accents."""
     plain = unicodedata.normalize("NFKD", text.casefold())
     return "".join(char for char in plain if char.isalnum())

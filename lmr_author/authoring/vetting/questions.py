@@ -24,7 +24,7 @@ QUESTIONS = {
     "methodological_focus": "Does the paper propose a method, not a survey, a data set or a benchmark?",
     "reproducibility": "Is the repository official and maintained, and does it reproduce the results?",
     "clarity_and_complexity": "Is the method described in enough detail, and more than a simple prompt?",
-    "venue": "Published at ACL, EMNLP, NAACL, EACL or COLING (for another venue, as ICLR: no, and why it counts)?",
+    "venue": "Was it published at ACL, EMNLP, NAACL, EACL or COLING? (another venue: no, and why it counts)",
     "year": "Was it published in the past five years?",
     "license": "Does the repository's licence allow redistribution?",
 }
@@ -113,7 +113,7 @@ def licence_stop(licence: str, licence_file: str) -> str:
     if licence in ALLOWED:
         return ""
     if licence in NO_CHANGES:
-        return f"{licence} forbids passing on changed copies, and a masked repository is one"
+        return f"{licence} forbids sharing modified copies, and a masked repository is one"
     if not licence and not licence_file:
         return "the repository has no licence: all rights are reserved"
     return ""  # an unrecognised text: the person reads it
@@ -144,7 +144,7 @@ def verdict(
     if licence_fails and not override:
         why = stop or licence.justification
         reasons.append(
-            f"licence: {why}; give a reason to go on (--override-licence), or choose another paper"
+            f"licence: {why}; give a reason to continue anyway (--override-licence), or choose another paper"
         )
     if reasons:
         return REJECTED, tuple(reasons)
@@ -192,7 +192,7 @@ def from_facts(facts: Facts, this_year: int) -> Evidence:
 
 def from_clone(clone: Clone, requirements: Sequence[str] | None = None) -> Evidence:
     pinned = f"the pinned one ({clone.commit_date.date()})"
-    activity = [f"of its commits, {pinned} alone"]
+    activity = [f"only {pinned} of its commits"]
     if clone.commits:
         activity = [f"{counted(clone.commits, 'commit')} up to {pinned}"]
     if clone.last_date is not None:

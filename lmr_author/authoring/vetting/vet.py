@@ -78,7 +78,7 @@ def arxiv(services: Services, identifier: str) -> Reply:
 def anthology(services: Services, identifier: str) -> Reply:
     """Ask the ACL Anthology for venue and year."""
     if not identifier:
-        why = "neither address nor DOI of the paper is the Anthology's"
+        why = "the paper has no ACL Anthology address or DOI"
         return VettingSource("ACL Anthology", "skipped", why), {}
     address = f"{services.anthology}/{quote(identifier)}.bib"
     return _asked("ACL Anthology", lambda: _read_bib(get(address, seconds=services.seconds).text))
@@ -113,7 +113,7 @@ def _of_arxiv(entry: ArxivEntry) -> Evidence:
 def _read_bib(text: str) -> Evidence:
     entries = [entry for entry in read_bibtex(text, "ACL Anthology") if entry.venue]
     if not entries:
-        raise Unavailable("the answer is not a BibTeX entry")
+        raise Unavailable("the response is not a BibTeX entry")
     year = entries[0].year
     return {
         "venue": [f"ACL Anthology: {entries[0].venue}"],
@@ -124,11 +124,11 @@ def _read_bib(text: str) -> Evidence:
 def _read_github(address: str, seconds: float) -> Evidence:
     data = get(address, accept="application/vnd.github+json", seconds=seconds).json()
     if "full_name" not in data:
-        raise Unavailable("the answer is not a repository")
+        raise Unavailable("the response is not a repository")
     pushed = printable(str(data.get("pushed_at") or "unknown"))[:10]
     activity = [f"GitHub: last push {pushed}"]
     if data.get("archived") is True:
-        activity.append("GitHub: archived: no longer maintained")
+        activity.append("GitHub: archived, no longer maintained")
     if data.get("fork") is True:
         activity.append("GitHub: it is a fork of another repository")
     licence = data.get("license")
@@ -185,7 +185,7 @@ def read_answers(path: Path) -> dict[str, VettingAnswer]:
         entry = content if isinstance(content, Mapping) else {"answer": content}
         if unknown := sorted(set(map(str, entry)) - {"answer", "justification"}):
             raise UsageError(
-                f"--answers {path}: {name}: there is no {unknown[0]!r} in an answer",
+                f"--answers {path}: {name}: unknown field {unknown[0]!r}",
                 "give answer (yes, no or unsure) and justification",
             )
         answer, why = entry.get("answer"), entry.get("justification", "")

@@ -80,7 +80,6 @@ class FunctionText:
 
     @cached_property
     def region(self) -> Region:
-        """The place of the body in the file."""
         module, header = self.module, ""
         indent = self.indent + ("\t" if "\t" in self.indent else "    ")
         if isinstance(self.body, cst.IndentedBlock):
@@ -150,11 +149,9 @@ class FunctionText:
         return self.module.text[begin:end]
 
     def _line(self, offset: int) -> int:
-        """Return the line of the file that a place of the text is on."""
         return self.line + self.text.count("\n", len(self.above), offset)
 
     def _offset(self, offset: int) -> int:
-        """Return the place in the file of a place in the text, whose line ends are shorter."""
         line = self._line(offset)
         start = self.start if line == self.line else self.module.line_start(line)
         return start + offset - max(self.text.rfind("\n", 0, offset) + 1, len(self.above))

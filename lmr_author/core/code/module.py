@@ -95,7 +95,6 @@ class Definition:
 
     @property
     def statements(self) -> list[ast.stmt]:
-        """Its body without the docstring."""
         return self.node.body[self.docstring is not None :]
 
     @property
@@ -144,8 +143,8 @@ class Module:
         """Parse a file's bytes (encoding cookie and BOM honoured); errors call it ``name``. Raises SourceError."""
         if b"\0" in data:
             raise SourceError(
-                f"{name}: cannot be read as Python: it holds null bytes, as binary files and UTF-16 do",
-                "name a file of Python source, in an encoding that Python reads",
+                f"{name}: not Python source: it contains null bytes (a binary file, or UTF-16)",
+                "name a Python source file, saved as UTF-8",
             )
         try:
             encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)

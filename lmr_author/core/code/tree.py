@@ -256,7 +256,6 @@ def demanded(tree: ast.Module) -> str:
 
 
 def _required(call: ast.Call) -> str:
-    """Return the name of a required argument; "" for an optional one."""
     values = [getattr(argument, "value", None) for argument in call.args]
     names = [value for value in values if isinstance(value, str)]
     options = {keyword.arg: getattr(keyword.value, "value", None) for keyword in call.keywords}

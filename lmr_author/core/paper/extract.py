@@ -104,7 +104,7 @@ def extract(pdf: Path, *, seconds: float = SECONDS, memory: int = MEMORY_BYTES) 
     letters = sum(char.isalnum() for page in pages for char in page)
     if letters < SCANNED_BELOW * len(pages):
         raise LmrError(
-            f"{pdf.name} has {len(pages)} page(s) but next to no text: it is a scan or pictures only",
+            f"{pdf.name} has {len(pages)} page(s) but almost no text: it is a scan or only pictures",
             "run OCR on it (`ocrmypdf in.pdf out.pdf`) or take the publisher's version",
         )
     stamp = _STAMP.search(pages[0])
@@ -165,7 +165,7 @@ def _read(pdf: Path, seconds: float, memory: int, *what: str) -> dict[str, Any]:
         "broken": (f"is not a readable PDF ({detail})", again),
         "encrypted": ("is encrypted: it needs a password", "save a copy without a password and pass that"),
         "no pages": ("has no pages: it is damaged or cut off", again),
-        "too long": (f"has {detail} pages; that is no paper", "pass only the paper's own pages"),
+        "too long": (f"has {detail} pages, too many for a paper", "pass only the paper's own pages"),
         "memory": ("needs more memory to read than a paper may", other),
     }
     if "error" in data:
@@ -216,7 +216,6 @@ def _year_in(text: str) -> int | None:
 def _year(
     identifier: str, venue_year: int | None, page: str, metadata: dict[str, str]
 ) -> tuple[int | None, str]:
-    """Return the paper's year, and where it is from."""
     digits = identifier.rpartition("/")[2][:2]
     arxiv_year = int(digits) + (1900 if int(digits) >= 91 else 2000) if digits else None
     # A preprint may appear the year before the conference; a later or earlier year is of something cited.
@@ -258,7 +257,7 @@ def _repositories(texts: Iterable[str]) -> tuple[str, ...]:
 
 def _notes(data: dict[str, Any], pages: tuple[str, ...]) -> Iterable[str]:
     if data.get("repaired"):
-        yield "the PDF is damaged and was repaired while reading: compare paper.json with it"
+        yield "the PDF is damaged and was repaired while reading: check paper.json against it"
     empty = [str(number) for number, text in enumerate(pages, 1) if not text.strip()]
     if empty:
         yield f"paper.json: no text on page(s) {', '.join(empty[:10])}{' …' if len(empty) > 10 else ''}"

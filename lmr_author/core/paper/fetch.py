@@ -34,7 +34,7 @@ class Unavailable(Exception):
 
 
 class Unknown(Unavailable):
-    """A source that answered, and does not have what it was asked for."""
+    """The source answered, but does not have the paper."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,9 @@ class Reply:
         try:
             data = json_data(self.body)
         except NotParsed as error:
-            raise Unavailable("the answer is not JSON") from error
+            raise Unavailable("the response is not JSON") from error
         if not isinstance(data, dict):
-            raise Unavailable("the answer is not a JSON object")
+            raise Unavailable("the response is not a JSON object")
         return data
 
 
@@ -76,12 +76,12 @@ def get(url: str, *, accept: str = "*/*", seconds: float = SECONDS, most_bytes: 
             for chunk in response.iter_bytes():
                 body += chunk
                 if len(body) > most_bytes:
-                    raise Unavailable(f"its answer is larger than {most_bytes // 2**20} MiB")
+                    raise Unavailable(f"the response is larger than {most_bytes // 2**20} MiB")
                 if time.monotonic() > ends:
-                    raise Unavailable(f"no whole answer within {seconds:g} s")
+                    raise Unavailable(f"no complete response within {seconds:g} s")
             return Reply(bytes(body))
     except httpx.TimeoutException as error:
-        raise Unavailable(f"no answer within {seconds:g} s") from error
+        raise Unavailable(f"no response within {seconds:g} s") from error
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         reason = printable(str(error) or type(error).__name__, 120)
         raise Unavailable(f"cannot be reached ({reason})") from error
@@ -90,14 +90,13 @@ def get(url: str, *, accept: str = "*/*", seconds: float = SECONDS, most_bytes: 
 def _refusal(response: Any) -> Unavailable:
     code = response.status_code
     if code == 404:
-        return Unknown("it does not know this (404)")
+        return Unknown("not found (404)")
     if code == 429 or response.headers.get("x-ratelimit-remaining") == "0":
         return Unavailable(f"rate limit reached{_until(response.headers)}")
-    return Unavailable(f"it answers {code} {printable(response.reason_phrase, 60)}".rstrip())
+    return Unavailable(f"status {code} {printable(response.reason_phrase, 60)}".rstrip())
 
 
 def _until(headers: Mapping[str, str]) -> str:
-    """Return when a rate limit ends, as far as the headers tell."""
     try:
         if "x-ratelimit-reset" in headers:
             moment = datetime.fromtimestamp(int(headers["x-ratelimit-reset"]), UTC)
@@ -135,14 +134,14 @@ def arxiv_entry(identifier: str, api: str = ARXIV, seconds: float = SECONDS) -> 
     feed = get(f"{api}/api/query?id_list={quote(identifier)}&max_results=1", seconds=seconds).body
     # Entities are not read: they may grow without end.
     if b"<!DOCTYPE" in feed or b"<!ENTITY" in feed:
-        raise Unavailable("the answer is not an Atom feed")
+        raise Unavailable("the response is not an Atom feed")
     try:
         entry = fromstring(feed).find(f"{_ATOM}entry")
     except ParseError as error:
-        raise Unavailable("the answer is not an Atom feed") from error
+        raise Unavailable("the response is not an Atom feed") from error
     published = entry.findtext(f"{_ATOM}published", "") if entry is not None else ""
     if entry is None or not re.match(r"\d{4}-", published):
-        raise Unknown("it does not know this paper")
+        raise Unknown("paper not found")
     subject = entry.find(f"{_ARXIV_NAMES}primary_category")
     links = {link.get("title"): link.get("href", "") for link in entry.findall(f"{_ATOM}link")}
     return ArxivEntry(
@@ -235,7 +234,7 @@ def fetch(paper: str, into: Path, *, arxiv_api: str = ARXIV) -> FetchedPaper:
         return FetchedPaper(into, "url", _store(_download(paper), shown, into), shown)
     if scheme:
         raise LmrError(f"cannot fetch a paper by {scheme}://", _FORMS)
-    raise LmrError(f"{paper}: there is no such file", _FORMS)
+    raise LmrError(f"{paper}: no such file", _FORMS)
 
 
 def _local_file(paper: str) -> Path | None:
@@ -252,7 +251,7 @@ def _read(path: Path) -> bytes:
     if path.is_dir():
         raise LmrError(f"{path} is a folder, not a PDF file", "name the PDF file in it")
     if not path.exists():
-        raise LmrError(f"{path}: there is no such file", "check the path")
+        raise LmrError(f"{path}: no such file", "check the path")
     return foreign.read(path, MAX_BYTES, follow=True)
 
 
@@ -277,10 +276,10 @@ def _fetch_from_arxiv(identifier: str, into: Path, api: str) -> FetchedPaper:
             entry = arxiv_entry(identifier, api, ARXIV_SECONDS)
             break
         except Unknown as error:
-            raise LmrError(f"arXiv knows no paper {identifier}", "check the id") from error
+            raise LmrError(f"arXiv has no paper {identifier}", "check the id") from error
         except Unavailable as error:
             if is_last:
-                raise LmrError(f"arXiv does not answer about {identifier} ({error})", _BY_HAND) from error
+                raise LmrError(f"arXiv lookup of {identifier} failed: {error}", _BY_HAND) from error
             time.sleep(ARXIV_PAUSE)  # it is often busy for a moment
     digest = _store(_download(entry.pdf_url), _without_login(entry.pdf_url), into)
     url = f"https://arxiv.org/abs/{identifier}"
@@ -293,7 +292,7 @@ def _download(url: str) -> bytes:
         # Some publishers answer an unknown client with a login page; say plainly what is wanted.
         return get(url, accept="application/pdf", seconds=DOWNLOAD_SECONDS, most_bytes=MAX_BYTES).body
     except Unavailable as error:
-        raise LmrError(f"{_without_login(url)} cannot be downloaded: {error}", _BY_HAND) from error
+        raise LmrError(f"cannot download {_without_login(url)}: {error}", _BY_HAND) from error
 
 
 def _without_login(url: str) -> str:

@@ -17,7 +17,7 @@ from itertools import accumulate
 from lmr_author.core.texts import printable, unbroken
 
 FEWEST_WORDS, FEWEST_CHARACTERS = 4, 20
-"""What a quotation has at least, one or the other: less stands in any text."""
+"""A quotation has at least one or the other: any text contains shorter ones."""
 MOST_CHARACTERS = 2000
 SPAN = 6000
 """Characters without blanks, about a page, within which the parts of a quotation with omissions lie."""
@@ -39,7 +39,7 @@ def is_enough(text: str) -> bool:
 
 
 def parts_of(quotation: str) -> list[str]:
-    """Return what stands between the omissions (… or [...]) of a quotation."""
+    """Return the text between the omissions (… or [...]) of a quotation."""
     return [part for part in _OMISSION.split(quotation) if part.strip()]
 
 
@@ -53,7 +53,7 @@ class QuotableText:
         self._key, self._places = _key("\n".join(folded))
 
     def page_of(self, quotation: str) -> int | None:
-        """Return the page on which a quotation begins; None where it does not stand in the text, or is too long."""
+        """Return the page on which a quotation begins; None if the text does not contain it, or it is too long."""
         if len(quotation) > MOST_CHARACTERS:
             return None
         for parts in ([quotation], parts_of(quotation)):
@@ -72,11 +72,11 @@ class QuotableText:
             return ""
         begin = counts.index(max(counts))
         passage = " ".join(word for word, _, _ in words[max(0, begin - 2) : begin + length + 2])
-        return f"the nearest, on page {words[begin][2]}, is: {printable(passage, 400)}"
+        return f"the closest passage, on page {words[begin][2]}: {printable(passage, 400)}"
 
     @cached_property
     def _words(self) -> list[tuple[str, str, int]]:
-        """Each word as it stands, what counts of it, and its page."""
+        """Each word as printed, its form for comparison, and its page."""
         words = []
         for number, text in self._pages.items():
             words += [(word, _bare(word), number) for word in unbroken(text).split()]

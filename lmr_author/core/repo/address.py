@@ -37,15 +37,15 @@ class Address:
 
     @classmethod
     def parse(cls, text: str) -> Address:
-        """Read an address. Raises LmrError for a transport that is not allowed, or what is none."""
+        """Read an address. Raises LmrError for a transport that is not allowed, or text that is not an address."""
         text = text.strip()
         if not text:
-            raise LmrError("the repository's address is empty", _ALLOWED)
+            raise LmrError("the repository address is empty", _ALLOWED)
         if text.startswith("-"):
-            raise LmrError(f"not a repository's address: {text!r} (it starts with '-')", _ALLOWED)
+            raise LmrError(f"not a repository address: {text!r} (it starts with '-')", _ALLOWED)
         # A folder's name may be bytes that are not UTF-8; its address has them escaped.
         if not text.isprintable() and not os.path.isdir(os.path.expanduser(text)):  # noqa: PTH112
-            raise LmrError(f"not a repository's address: {text!r} (control characters)", _ALLOWED)
+            raise LmrError(f"not a repository address: {text!r} (control characters)", _ALLOWED)
         if re.match(r"^[\w+.-]+::", text):
             raise LmrError(
                 f"the transport {text.partition('::')[0]}:: is not allowed: it can run programs", _ALLOWED
@@ -59,7 +59,7 @@ class Address:
         if match is None:
             raise LmrError(f"{text}: neither an address nor an existing folder", _guess(text))
         if match["host"].startswith("-") or match["path"].startswith("-"):
-            raise LmrError(f"not a repository's address: {text!r} (a part starts with '-')", _ALLOWED)
+            raise LmrError(f"not a repository address: {text!r} (a part starts with '-')", _ALLOWED)
         return cls(text, text, local=False)
 
     @classmethod
@@ -69,7 +69,7 @@ class Address:
             host = parts.hostname or ""
             _ = parts.port
         except ValueError as error:
-            raise LmrError(f"not a repository's address: {text!r} ({error})", _ALLOWED) from error
+            raise LmrError(f"not a repository address: {text!r} ({error})", _ALLOWED) from error
         scheme = parts.scheme.lower()
         if scheme not in SCHEMES:
             raise LmrError(f"the transport {scheme}:// is not allowed", _ALLOWED)
@@ -79,13 +79,13 @@ class Address:
             return cls._from_folder(_folder(text), text)
         user = parts.username or ""
         if not host or host.startswith("-") or user.startswith("-"):
-            raise LmrError(f"not a repository's address: {text!r} (no valid host)", _ALLOWED)
+            raise LmrError(f"not a repository address: {text!r} (no valid host)", _ALLOWED)
         return cls(text, _without_login(text), local=False)
 
     @classmethod
     def _from_folder(cls, folder: Path, text: str) -> Address:
         if not os.path.isdir(folder):  # noqa: PTH112 (as above)
-            raise LmrError(f"{text}: there is no such folder", "check the path")
+            raise LmrError(f"{text}: no such folder", "check the path")
         url = "file://" + quote(os.fsencode(folder.absolute()), safe="/+@:~!$&'()*,;=")
         return cls(url, text if text.startswith("file://") else url, local=True)
 
@@ -116,7 +116,7 @@ class Address:
             return Address.parse(_join(self.git, url))
         other = Address.parse(url)
         if other.local:
-            raise LmrError(f"the submodule's address {other.shown} is a folder of this machine", _ALLOWED)
+            raise LmrError(f"the submodule's address {other.shown} is a folder on this machine", _ALLOWED)
         return other
 
 

@@ -174,8 +174,8 @@ def _fetch(git: Git, address: Address, commit: str | None, folder: Path) -> bool
             return False
         if "not read from remote" in error.message:
             raise LmrError(
-                f"{address.shown} is no git repository, or git may not read it",
-                "name the folder of a clone; of files without history make one: git init, git add ., git commit",
+                f"{address.shown} is not a git repository, or git may not read it",
+                "name the folder of a clone; turn plain files into a repository with: git init, git add ., git commit",
             ) from error
         raise
 
@@ -188,7 +188,7 @@ def _resolve(git: Git, repository: Repo, commit: str | None, shown: str) -> str:
         with suppress(BadName, BadObject, ValueError, IndexError):
             return str(repository.commit(name).hexsha)
     if commit is None:
-        raise LmrError(f"{shown} has no commits that can be read", "check the address")
+        raise LmrError(f"{shown} has no readable commits", "check the address")
     if re.fullmatch(r"[0-9a-f]{40}", wanted):
         # A commit outside every branch (a pull request, a rewritten branch) can be asked for by its id.
         with suppress(LmrError):
@@ -200,10 +200,10 @@ def _resolve(git: Git, repository: Repo, commit: str | None, shown: str) -> str:
     message = f"{shown} has no commit, tag or branch {wanted!r}"
     if (Path(repository.git_dir) / "shallow").exists():
         raise LmrError(
-            f"{message}, and only a part of the history", "fetch the rest there: git fetch --unshallow"
+            f"{message}; its history is incomplete", "fetch the rest in that clone: git fetch --unshallow"
         )
     nearest = ", ".join(map(printable, close))
-    hint = f"there are, for example: {nearest}" if close else "check the commit"
+    hint = f"for example: {nearest}" if close else "check the commit"
     raise LmrError(message, Hint(hint, (Setting("--commit"),)))
 
 
@@ -246,7 +246,7 @@ def _with_submodule(
         left_out = Submodule(shown, url, link.commit, "left out by --skip submodules")
         return replace(outer, submodules=(*outer.submodules, left_out))
     skip = (Setting("--skip submodules", ("true",), "--skip submodules"),)
-    hint = "pass {0} to go on without the repository's submodules (it is recorded)"
+    hint = "pass {0} to leave out the submodules (recorded in the provenance)"
     if not link.url:
         message = f"{shown} is a submodule link, but .gitmodules gives no address for it"
         raise LmrError(message, Hint(hint, skip))
@@ -262,7 +262,7 @@ def _with_submodule(
         below = _checkout(address, link.commit, target, options, progress, depth + 1)
     except LmrError as error:
         raise LmrError(
-            f"the submodule {shown} cannot be had: {error.message}", Hint(f"{hint}; or: {error.hint}", skip)
+            f"cannot fetch the submodule {shown}: {error.message}", Hint(f"{hint}; or: {error.hint}", skip)
         ) from error
     inner = (replace(submodule, path=f"{link.path}/{submodule.path}") for submodule in below.submodules)
     return replace(
@@ -292,4 +292,4 @@ def _note_uncommitted(address: Address, tree: Path) -> str:
     if not changed:
         return ""
     several = f"{changed[0]} and {len(changed) - 1} more" if changed[1:] else changed[0]
-    return f"not committed, and so left out: changes of {several}; the task has the last commit"
+    return f"uncommitted changes left out: {several}; the task has the last commit"

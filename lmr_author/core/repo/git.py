@@ -52,7 +52,7 @@ _KEPT = re.compile(r"^GIT_(SSL|SSH|PROXY|HTTP|CURL)")
 _FAILURE = re.compile(r"^(?:fatal|error): (.*)$", re.M)
 _HINTS = (
     (r"not our ref|from promisor remote|missing blob|repository corruption|unable to read (?:sha1|tree)",
-     "the repository there is incomplete (a partial clone, or damaged): clone it again in full"),
+     "that repository is incomplete (a partial clone, or damaged): clone it again in full"),
     (r"could not read (?:Username|Password)|Authentication failed|Permission denied|access denied|\b403\b",
      "check the spelling; for a private repository set up a git credential helper or an ssh key"),
     (r"not found|does not exist|not appear to be a git repository|\b404\b", "check the address"),

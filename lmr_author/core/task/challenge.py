@@ -31,10 +31,10 @@ class AnswerKind(StrEnum):
 class Ending(StrEnum):
     """Ending of an answer.
 
-    FAILS: it fails on the cases. PASSES: it passes them. TOLD_APART: it passes the cases, and another recorded call
-    tells it from the golden. EQUAL: it is equal on every recorded call. EQUIVALENT, NOT_A_REWRITE: a person says that
-    it is no misreading, or no rewrite. INVALID: it cannot be put in the target's place. WAITING: it did not run yet, on
-    the test as it is.
+    FAILS: it fails on the cases. PASSES: it passes them. TOLD_APART: it passes, but differs from the golden on another
+    recorded call. EQUAL: it matches the golden on every recorded call. EQUIVALENT, NOT_A_REWRITE: a person accepted
+    that it is not a misreading, or not a rewrite. INVALID: it cannot replace the target. WAITING: it has not run yet
+    on the current test.
     """
 
     FAILS = "fails"
@@ -53,12 +53,12 @@ LACKING = ("AttributeError", "ImportError", "ModuleNotFoundError", "TypeError")
 IN_WORDS = {
     Ending.FAILS: "fails",
     Ending.PASSES: "passes",
-    Ending.TOLD_APART: "passes, and another recorded call tells it apart",
-    Ending.EQUAL: "is equal on every recorded call",
+    Ending.TOLD_APART: "passes, but differs on another recorded call",
+    Ending.EQUAL: "matches the golden on every recorded call",
     Ending.EQUIVALENT: "is accepted as equivalent",
-    Ending.NOT_A_REWRITE: "is accepted as no rewrite",
-    Ending.INVALID: "cannot be put in the target's place",
-    Ending.WAITING: "was not run yet",
+    Ending.NOT_A_REWRITE: "is accepted as not a rewrite",
+    Ending.INVALID: "cannot replace the target",
+    Ending.WAITING: "has not run yet",
 }
 """Endings for people."""
 
@@ -68,7 +68,7 @@ SETTLED = {
 }
 """Endings that leave nothing to do."""
 NOT_COUNTED = (Ending.EQUIVALENT, Ending.NOT_A_REWRITE, Ending.INVALID)
-"""Endings of answers that are no misreadings and no rewrites."""
+"""Endings of answers that are neither misreadings nor rewrites."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class CallDifference(Record):
 
     Attributes:
         call: number of the recorded call.
-        case: name of its case; "" for a call that is none.
+        case: name of its case; "" if it is not a case.
         message: the part and its difference in words, with its size and the tolerance.
         raised: type of the exception that the answer raised where the golden returned; "" for none.
         made_of: the recorded calls that a generated one was made of, in words; "" for a recorded one.
@@ -97,13 +97,13 @@ class CallDifference(Record):
 
 @dataclass(frozen=True)
 class Missing(Record):
-    """Advice for a driver, so that a recorded call tells a misreading from the golden.
+    """Advice for a driver, so that a misreading differs from the golden on a recorded call.
 
     Attributes:
-        lines: lines of the golden that the misreading has otherwise.
-        diff: these lines and what it has in their place, with - and +.
+        lines: lines of the golden that the misreading changes.
+        diff: these lines and their replacements, with - and +.
         unreached: those of them that no recorded call reaches.
-        constant: argument or attribute that every recorded call has alike, and its value, shape or type.
+        constant: argument or attribute that is the same in every recorded call, and its value, shape or type.
         not_given: parameters that no recorded call gives.
         not_compared: kind of an effect of the golden that no case compares (files, globals, parts, arguments, grads,
             gradients) → what has it.
@@ -119,7 +119,7 @@ class Missing(Record):
 
 @dataclass(frozen=True)
 class Acceptance(Record):
-    """A person's word that an answer is not what it is meant to be.
+    """A person's acceptance that an answer is not a misreading, or not a rewrite.
 
     Attributes:
         reason: justification.
@@ -147,7 +147,7 @@ class Challenger(Record):
         reason: why it is invalid; "" otherwise.
         difference: the first difference, on the cases or on another recorded call.
         tells: numbers of the recorded calls on which it differs, cases included.
-        missing: what a driver would have to do, where it is equal on every recorded call.
+        missing: advice for a driver, if it matches the golden on every recorded call.
         accepted: why it does not count.
         digest: SHA-256 of all that made the result; the same is not run again.
     """
@@ -204,7 +204,7 @@ class AddedCase(Record):
 
 @dataclass(frozen=True)
 class LeftOutCall(Record):
-    """A recorded call that tells a misreading apart, and did not become a case.
+    """A recorded call on which a misreading differs, but which did not become a case.
 
     Attributes:
         call: its number.
@@ -230,7 +230,7 @@ class ChallengedTarget(Record):
         golden: SHA-256 of the golden file.
         added: calls that `--strengthen` made cases.
         left_out: calls that it did not.
-        versions: of Python, PyTorch and NumPy that answers ran with last.
+        versions: those of Python, PyTorch and NumPy in the last run.
     """
 
     index: Index
@@ -322,7 +322,8 @@ def status_of(task: Task, info: TaskInfo) -> tuple[ChallengeStatus, Challenge | 
 
 
 def in_words(status: ChallengeStatus, record: Challenge) -> str:
-    return f"{record.summary}, before its test changed" if status is ChallengeStatus.STALE else record.summary
+    changed = ", but its test has changed since" if status is ChallengeStatus.STALE else ""
+    return record.summary + changed
 
 
 def digests(task: Task, info: TaskInfo, index: int) -> tuple[str, str]:

@@ -34,7 +34,7 @@ class ModelAnswers(Record):
         failed: answers that the test fails.
         timeout: those that exceed their time.
         crashed: those whose process ends.
-        invalid: those that cannot be put in place.
+        invalid: those that cannot replace the target.
         unjudged: answers without a verdict, as a provider, a client or a machine failed; not among those tried.
     """
 

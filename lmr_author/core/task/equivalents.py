@@ -48,7 +48,7 @@ class EquivalentMutant(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class EquivalentMutants(Record):
-    """Mutants of the golden that are no mistakes: ``authoring/equivalent-mutants.json``.
+    """Mutants accepted as equivalent: ``authoring/equivalent-mutants.json``.
 
     Attributes:
         accepted: the mutants.
@@ -66,7 +66,7 @@ def load(task: Task) -> EquivalentMutants:
 
 
 def add(task: Task, mutants: Iterable[EquivalentMutant]) -> None:
-    """Store acceptances in place of earlier ones. Raises UsageError for a reason that is no sentence, or not unique."""
+    """Store acceptances over earlier ones. Raises UsageError for a reason that is not a sentence, or not unique."""
     new = {(mutant.target, mutant.id): mutant for mutant in mutants}
     by_key = {(mutant.target, mutant.id): mutant for mutant in load(task).accepted} | new
     ordered = tuple(by_key[key] for key in sorted(by_key))
@@ -77,7 +77,7 @@ def add(task: Task, mutants: Iterable[EquivalentMutant]) -> None:
 
 
 HOW = (
-    "say in a sentence of its own why this change makes no difference on any input, as in "
+    "explain in one sentence why this change makes no difference on any input, as in "
     "--reason 'labels are 0 or 1, so > 0 selects the same ones as == 1'"
 )
 """How to write a reason."""
@@ -87,7 +87,9 @@ def flaw_of(mutant: EquivalentMutant, others: Sequence[EquivalentMutant]) -> str
     """Return what is wrong with the reason of an acceptance; "" for nothing."""
     reason = mutant.reason.strip()
     if len(reason.split()) < FEWEST_WORDS or len(reason) < FEWEST_CHARACTERS:
-        return f"{reason!r} is no sentence ({FEWEST_WORDS} words and {FEWEST_CHARACTERS} characters at least)"
+        return (
+            f"{reason!r} is not a sentence (at least {FEWEST_WORDS} words and {FEWEST_CHARACTERS} characters)"
+        )
     for other in others:
         is_itself = (other.target, other.id) == (mutant.target, mutant.id)
         if (
@@ -95,7 +97,7 @@ def flaw_of(mutant: EquivalentMutant, others: Sequence[EquivalentMutant]) -> str
             and _letters(other.reason) == _letters(reason)
             and not _is_same_change(mutant, other)
         ):
-            return f"{reason!r} is the reason of {other.id}, which is another change"
+            return f"{reason!r} is already the reason for {other.id}, a different change"
     return ""
 
 

@@ -107,7 +107,7 @@ class GateDetail(Record):
         killed: those that fail.
         accepted: survivors that were accepted as equivalent.
         open: survivors that nobody accepted, and that are not indistinguishable.
-        indistinguishable: survivors that hundreds of generated calls do not tell from the golden.
+        indistinguishable: survivors that equal the golden on hundreds of generated calls.
         untried: further mutants that could be made and were not tried.
         judgement: what these figures prove; null of another gate.
         method: how versions were judged: recorded cases, or a test script.
@@ -180,7 +180,7 @@ class GateResult(Record):
         gate: its name.
         status: its outcome.
         message: the result in one line.
-        hint: how to mend a failure.
+        hint: how to fix a failure.
         implementation: index of the implementation, from 1; null for the environment of the task.
         seconds: duration.
         detail: what the gate measured.
@@ -324,9 +324,11 @@ def passes_without_solution(gates: Sequence[GateResult], index: int) -> str:
             return f"the test passes with {version}"
         own = gate.detail.own_test or OwnTest()
         if own.exit_code:
-            return f"the test exits with 0 with {version}: only what it prints or logs tells"
+            return f"the test exits with 0 with {version}: only its output or logs show the failure"
         if own.log:
-            return f"a log says Passed with {version}, and none says Failed: only the exit code tells"
+            return (
+                f"a log says Passed with {version} and none says Failed: only the exit code shows the failure"
+            )
     return ""
 
 

@@ -35,8 +35,6 @@ MADE_BY_RUNNING = ("__pycache__", ".pytest_cache")
 
 
 class _Own:
-    """A path of a task, as an attribute."""
-
     def __init__(self, *parts: str) -> None:
         self._path = "/".join(parts)
 
@@ -106,7 +104,7 @@ class Task:
                 return [cls.find(path)]
             except NotATaskError as error:
                 if deeper := _folder_of_tasks(path):
-                    hint = f"its tasks lie in {deeper.name}/: name that, or `cd {shlex.quote(str(deeper))}`"
+                    hint = f"its tasks are in {deeper.name}/: name that, or `cd {shlex.quote(str(deeper))}`"
                     raise NotATaskError(error.message, hint) from None
                 raise
         return [cls.find(path)]
@@ -256,7 +254,7 @@ def by_name(tasks: Sequence[Task], results: str) -> dict[str, Task]:
         other = named.setdefault(task.name, task)
         if other is not task:
             raise UsageError(
-                f"{other.root} and {task.root} have the same name, which {results} are distinguished by",
+                f"{other.root} and {task.root} have the same name, and {results} are stored by name",
                 "name one of the two, then the other with a different --out",
             )
     return named

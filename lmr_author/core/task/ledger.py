@@ -52,7 +52,7 @@ class LedgerEntry(Record):
         note: what is the same, or what differs, in a sentence.
         instruction: words of the instruction that tell it.
         check: part of the outcome that `record --check` compares otherwise because of a deviation.
-        waived: why a deviation need not be told, in a sentence.
+        waived: why a deviation need not be disclosed, in a sentence.
     """
 
     relation: Literal["implements", "deviates", "adds"]
@@ -81,7 +81,9 @@ class LedgerEntry(Record):
         if self.relation == "adds":
             if self.quote:
                 yield Flaw(
-                    "quote", "the paper does not say what is added", "leave it out, or write `deviates`"
+                    "quote",
+                    "`adds` is for code that the paper does not mention",
+                    "remove the quote, or use `deviates`",
                 )
         elif not self.quote.strip():
             yield Flaw(
@@ -92,21 +94,21 @@ class LedgerEntry(Record):
                 "quote", f"is longer than {MOST_CHARACTERS} characters", "leave out the middle with […]"
             )
         elif not all(map(is_enough, parts_of(self.quote) or [self.quote])):
-            yield Flaw("quote", "is too short to tell a passage, or a part of it is", _LONG_ENOUGH)
+            yield Flaw("quote", "is too short to identify a passage, or a part of it is", _LONG_ENOUGH)
         if not self.span:
-            hint = "write the first line first, as 10-14 or 12; several places have an entry each"
-            yield Flaw("lines", f"{self.lines[:80]!r} is no line, and no range of lines", hint)
+            hint = "write 12 or 10-14; add an entry for each further place"
+            yield Flaw("lines", f"{self.lines[:80]!r} is not a line or a range of lines", hint)
         if self.relation != "implements" and not is_enough(self.note):
-            yield Flaw("note", "is no sentence", "say what the code does that the paper does not say")
+            yield Flaw("note", "is not a sentence", "say how the code differs from the paper")
         yield from self._flaws_of_telling()
 
     def _flaws_of_telling(self) -> Iterator[Flaw]:
         given = [name for name in TOLD if getattr(self, name)]
         if self.relation == "implements" and self.waived:
-            yield Flaw("waived", "there is nothing to tell where the code is as in the paper", "take it out")
+            yield Flaw("waived", "has no effect where the code agrees with the paper", "remove it")
         elif len(given) > 1 or (self.relation == "deviates" and not given):
-            hint = "quote the instruction that tells it, name the part in `record`'s checks, or say why it is waived"
-            yield Flaw("", f"a deviation has one of {', '.join(TOLD)}; this has {len(given)}", hint)
+            hint = "quote the instruction that mentions it, name the part in `record`'s checks, or say why it is waived"
+            yield Flaw("", f"a deviation needs one of {', '.join(TOLD)}; this has {len(given)}", hint)
         elif given and given[0] != "check" and not is_enough(getattr(self, given[0])):
             yield Flaw(given[0], "is too short", _LONG_ENOUGH)
 
@@ -164,7 +166,7 @@ def parse(data: bytes | str, file: Path | str) -> Ledger:
         raise FieldError(file, "", "is not a list of entries", f"begin each entry with `- relation:`; {HOW}")
     if len(entries) > MOST_ENTRIES:
         raise FieldError(
-            file, "", f"has {len(entries)} entries, and may have {MOST_ENTRIES}", "join some of them"
+            file, "", f"has {len(entries)} entries; the limit is {MOST_ENTRIES}", "merge some of them"
         )
     ledger = yaml_input.convert({"entries": entries}, Ledger, file, HOW)
     refuse(file, [(number, flaw) for number, entry in enumerate(ledger.entries) for flaw in entry.flaws()])

@@ -22,7 +22,7 @@ FEWEST_EXPLORED = 100
 
 
 class Judgement(StrEnum):
-    """What the figures say: HELD, or why not.
+    """Verdict on the figures: HELD, or why not.
 
     OPEN: too many survive. ACCEPTED: too many are accepted, which reviewers may approve. FEW: too few were tried.
     """
@@ -38,13 +38,13 @@ LIMITS = {
     Judgement.OPEN: (
         "",
         (
-            "record inputs on which the survivors go wrong, or let a test by hand compare more; `lmr-author accept` is "
-            "only for a survivor that does the same as the original on every input"
+            "record inputs on which the survivors fail, or compare more in a hand-written test; `lmr-author accept` is "
+            "only for a survivor that behaves like the original on every input"
         ),
     ),
     Judgement.ACCEPTED: (
         "; more than a tenth is accepted",
-        "record inputs that kill some of them; else the gate holds once the reviewers approve: `lmr-author review`",
+        "record inputs that kill some of them, or have the reviewers approve them: `lmr-author review`",
     ),
     Judgement.FEW: (f"; fewer than {FEWEST} prove nothing", "run `lmr-author evaluate` without --mutants"),
 }
@@ -64,8 +64,8 @@ class Survivor(Record):
         unreached: first and last line of the block that no case reaches, where that is why.
         gpu: that block runs on a GPU only.
         accepted: a person accepted it as equivalent, in ``authoring/equivalent-mutants.json``.
-        explored: generated calls on which it is the golden to the bit; 0 where one tells it apart, or few were made.
-        told_by: the generated call that tells it apart, in words.
+        explored: generated calls on which it equals the golden to the bit; 0 if it differs on one, or few were made.
+        told_by: the generated call on which it differs, in words.
     """
 
     id: Text
@@ -86,7 +86,7 @@ class Survivor(Record):
 
 @dataclass(frozen=True)
 class MutantTally(Record):
-    """What became of a line's mutants of one operator.
+    """Results of one operator's mutants on a line.
 
     Attributes:
         line: in the golden's file.
@@ -110,7 +110,7 @@ class MutationScore:
         killed: those that the test fails.
         accepted: survivors that a person accepted as equivalent to the golden.
         untried: further mutants that could be made and were not tried; they are not among those made.
-        indistinguishable: further survivors that hundreds of generated calls do not tell from the golden.
+        indistinguishable: further survivors that equal the golden on hundreds of generated calls.
     """
 
     made: int = 0

@@ -294,7 +294,7 @@ def require_other(task: Task, person: str) -> None:
     drafted = drafted_by(task)
     if drafted and person.casefold() == drafted.model.rpartition("/")[2].casefold():
         raise UsageError(
-            f"{person} drafted this task, and cannot review it", "a person has to: add --reviewer NAME"
+            f"{person} drafted this task and cannot review it", "a person must review it: add --reviewer NAME"
         )
 
 

@@ -48,7 +48,7 @@ _CHECKER = {
         "reason": {
             "title": "Reason",
             "type": "string",
-            "description": "why the part is compared like this, or is not.",
+            "description": "why the part is compared like this, or not at all.",
         },
     },
 }
@@ -72,7 +72,7 @@ class Case(Record):
         outcome: "returned" or "raised".
         checkers: comparison of each leaf of the result, by its path; a leaf without one is compared exactly.
         omitted: attributes of the inputs that could not be stored.
-        adds: what no other case has, in words.
+        adds: what sets the case apart from the others.
         made_of: the recorded calls that a generated one was made of, in words; "" for a recorded one.
     """
 
@@ -142,8 +142,8 @@ class Recording(Record):
         cases: the stored calls.
         support: SHA-256 of each file of ``unit_test/`` that replays the cases.
         helpers: SHA-256 of the annotator's own files in ``unit_test/`` that the cases need.
-        cuda_as_cpu: true if code that insists on a GPU runs on the CPU.
-        options: options of `record` that were not as usual, by name.
+        cuda_as_cpu: true if code that requires a GPU runs on the CPU.
+        options: options of `record` with unusual values, by name.
     """
 
     format: Literal["lmr-recording/2"] = "lmr-recording/2"
@@ -195,14 +195,14 @@ def tampered(folder: Path, recording: Recording) -> list[str]:
         present = {path.name for path in here.iterdir()} if here.is_dir() else set()
         problems += [f"{case.name}/{name} was not recorded" for name in sorted(present - set(case.files))]
     if not all(map(resources.is_known_support, recording.support.values())):
-        problems.append(f"../../{SUPPORT} is none that lmr-author wrote; record again")
+        problems.append(f"../../{SUPPORT} is not a version that lmr-author wrote; record again")
     beside = {**recording.support, **recording.helpers}
     for name, digest in beside.items():
         path = folder.parent.parent.joinpath(
             *(part for part in PurePosixPath(name).parts if part not in ("..", "/"))
         )
         if not path.is_file() or files.sha256_file(path) != digest:
-            advice = "; if it is meant to be so, record again" if name in recording.helpers else ""
+            advice = "; if that was intended, record again" if name in recording.helpers else ""
             problems.append(f"../../{name} was changed or is missing{advice}")
     return problems
 
@@ -214,7 +214,7 @@ def helper(folder: Path, recording: Recording, name: str) -> Path | None:
     path = folder.parent.parent / name
     if not path.is_file() or path.is_symlink():
         raise LmrError(
-            f"unit_test/{name} is missing, which the recorded cases need",
-            "put it back as it was when they were recorded, or record again: lmr-author record --force",
+            f"unit_test/{name} is missing, but the recorded cases need it",
+            "restore the recorded version, or record again: lmr-author record --force",
         )
     return path

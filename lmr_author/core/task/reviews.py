@@ -59,7 +59,7 @@ class Review(Record):
         checklist: name of the list that was asked.
         blind: true if nobody's answers had been shown before.
         items: the answered items.
-        signed_off: true if every item passed, but for what the program leaves to the reviewers.
+        signed_off: true if every item passed, except those that the program leaves to the reviewers.
     """
 
     format: Literal["lmr-review/1"] = "lmr-review/1"
@@ -248,7 +248,7 @@ class VettingRecord(Record):
         questions: the criteria by name: methodological_focus, reproducibility, clarity_and_complexity, venue,
             year, license.
         licence_stop: reason why the licence forbids redistribution; "" when it does not.
-        licence_override: a person's reason to go on all the same.
+        licence_override: a person's reason to continue regardless.
         reasons: reasons for the status.
     """
 
