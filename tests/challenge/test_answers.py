@@ -134,7 +134,7 @@ def test_nothing_to_read(files: dict[str, str], message: str, tmp_path: Path) ->
     [
         ({"kind": "mistake"}, "kind 'mistake' is unknown"),
         ({}, "the answer has no kind"),
-        ({"task": "9-Other", "kind": "rewrite"}, "none of them a task here"),
+        ({"task": "9-Other", "kind": "rewrite"}, "only for other tasks: 9-Other"),
     ],
 )
 def test_lines_that_say_too_little(row: dict[str, object], message: str, tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_the_command_and_its_python_are_named(masked: Task, monkeypatch: pytest.
     done = succeed("record", "--", "python", "fail.py", cwd=masked.root)
     first, *_, _ = done.err.splitlines()
     assert first.startswith(f"recording with lmr-author's own Python {platform.python_version()} (")
-    assert "`lmr-author env local` makes one" in first
+    assert "create one with `lmr-author env local`" in first
     assert "exit code 1: AttributeError: 'range' object has no attribute 'missing'" in done.err
     where = ("--task", masked.root, "--python", PLAIN_PYTHON)
     named = succeed("record", "--force", *where, "--", "python", "fail.py", cwd=masked.root)

@@ -99,7 +99,7 @@ def test_tasks_one_folder_deeper_are_named(tmp_path: Path) -> None:
 
 def test_a_date_of_no_lock(fresh: Task) -> None:
     fresh.lock.unlink()
-    for date, error in (("soon", "is not a date"), ("1999-01-01", "did not exist")):
+    for date, error in (("soon", "is not a date"), ("1999-01-01", "before the package index existed")):
         assert error in refuse(USAGE, "env", "lock", "--date", date, cwd=fresh.root)[0]
 
 

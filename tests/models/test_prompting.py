@@ -205,7 +205,7 @@ def test_one_bad_task_stops_nothing_and_is_no_wrong_answer(
 
 def test_what_is_no_log_of_our_tasks_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "cut.eval").write_bytes(b"PK")
-    with pytest.raises(LmrError, match="is no log of Inspect AI"):
+    with pytest.raises(LmrError, match="is not an Inspect AI log"):
         observe([tmp_path])
     monkeypatch.setitem(sys.modules, "inspect_ai.log", None)
     with pytest.raises(LmrError, match="needs Inspect AI") as refused:

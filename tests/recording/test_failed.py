@@ -69,9 +69,9 @@ ADVICE: list[tuple[str, list[str], dict[str, Any], str]] = [
     (LIBRARY, [], {"explain": lambda text: Hint(f"why: {text}")}, f"why: {LIBRARY}"),
     (LIBRARY, [], {"in_image": True}, "or the image (`lmr-author env build` lists what is missing)"),
     ("OSError: no data", [], {}, "or its environment (`lmr-author env local` makes one"),
-    ("Traceback\nno weights in data/\nOSError: gone\n", [], {}, "it said: no weights in data/"),
+    ("Traceback\nno weights in data/\nOSError: gone\n", [], {}, "its output before that: no weights in data/"),
     (ASSERT, [], {}, "the driver's folder (Path(__file__).parent)"),
-    (ASSERT, [], {}, "it said: assert os.path.exists(path)"),
+    (ASSERT, [], {}, "its output before that: assert os.path.exists(path)"),
 ]  # fmt: skip
 
 

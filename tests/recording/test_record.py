@@ -145,7 +145,7 @@ def test_record_and_evaluate_show_the_same_figure(tmp_path: Path) -> None:
 def test_calls_that_are_lost_are_listed_and_their_lines_were_executed(tmp_path: Path) -> None:
     result, _ = recorded_from(tmp_path, {"pkg/sizes.py": SIZES}, "pkg/sizes.py::size", MIXED)
 
-    misfit, unstorable, too_large = sorted(map(str, lost_calls(result)))
+    unstorable, misfit, too_large = sorted(map(str, lost_calls(result)))
     assert too_large.startswith("lost: 1 call, too large to store (x[0]: ") and "slice the batch" in too_large
     assert unstorable.startswith("lost: 1 call, impossible to store (x is a _thread.lock: ")
     assert misfit.startswith("lost: 1 call, not matching the signature (missing a required argument: 'x')")

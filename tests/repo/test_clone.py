@@ -96,7 +96,7 @@ def test_places_without_a_repository(tmp_path: Path) -> None:
     make_empty.mkdir()
     git(make_empty, "init", "--quiet")
     error = refused(tmp_path / "empty", tmp_path / "code")
-    assert "empty is no git repository" in error.message and "git init" in error.hint
+    assert "empty is not a git repository" in error.message and "git init" in error.hint
     assert "has no readable commits" in refused(make_empty, tmp_path / "code").message
     refused("https://127.0.0.1:9/a/b", tmp_path / "code")
     refused("git@127.0.0.1:a/b", tmp_path / "code")

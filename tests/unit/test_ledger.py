@@ -62,7 +62,7 @@ WRONG = {
     "no list": ("entries: {}", "is not a list", "- relation"),
     "a text": ("implements", "is not a list", "- relation"),
     "entry that is a text": ("- implements", "entries[0]", "docs/ledger.md"),
-    "no YAML": ("- relation: [", ":1: not valid YAML", "quotes"),
+    "no YAML": ("- relation: [", ":1: not valid YAML", "quote text"),
     "unknown relation": ([{**ENTRY, "relation": "implement"}], "entries[0].relation", "docs/ledger.md"),
     "unknown field": (
         [ENTRY, {**ENTRY, "qoute": "x"}],
@@ -74,7 +74,7 @@ WRONG = {
         "entries[0]: Object missing",
         "docs/ledger.md",
     ),
-    "lines that are none": ([{**ENTRY, "lines": "68 to 69"}], "entries[0].lines", "several places"),
+    "lines that are none": ([{**ENTRY, "lines": "68 to 69"}], "entries[0].lines", "further place"),
     "lines that end before they begin": (
         [{**ENTRY, "lines": "69-68"}],
         "entries[0].lines",
