@@ -222,7 +222,9 @@ def test_the_verb_shows_what_is_open_and_what_comes_next(challenged: Challenged,
     assert "misreading  floor: fails on case_" in done.out
     assert "no recorded call reaches line" in done.out and "made of call" in done.out
     shown_text = " ".join(done.out.split())
-    assert re.search(r"AttributeError: .*it may need an API that is not in Python 3[.\d]+", shown_text), shown_text
+    assert re.search(r"AttributeError: .*it may need an API that is not in Python 3[.\d]+", shown_text), (
+        shown_text
+    )
     assert f"next: lmr-author challenge {task.root} --python {PLAIN_PYTHON} --strengthen" in done.out
     shown = lmr_forked("challenge", task.root, *place, "--format", "json", cwd=tmp_path).json()
     assert shown["resumed"] == len(shown["answers"])

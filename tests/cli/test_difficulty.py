@@ -130,7 +130,9 @@ def test_the_sets_page_lists_what_all_and_what_none_solve(tmp_path: Path) -> Non
 
     text = page_of(tmp_path / "tasks", tmp_path).text
 
-    section = text[text.index("Every model solves it") : text.index("Only tasks with answers from two models")]
+    section = text[
+        text.index("Every model solves it") : text.index("Only tasks with answers from two models")
+    ]
     every, none = section.split("No model solves it")
     assert easy.name in every and hard.name in none and apart.name not in section
     table = succeed("status", "tasks", cwd=tmp_path).out

@@ -33,7 +33,7 @@ def test_a_target_that_is_masked_already(masked: Task) -> None:
     error, hint = mask(masked, HINGE)
     assert "already masked, as implementation 1" in error
     assert f"lmr-author unmask {HINGE}" in hint
-    assert "`lmr-author set instruction=@FILE --implementation 1` sets another instruction" in hint
+    assert "`lmr-author set instruction=@FILE --implementation 1` changes the instruction" in hint
 
 
 def test_a_category_is_set_afterwards(masked: Task) -> None:

@@ -99,7 +99,10 @@ def failed_gates(task: Task) -> list[str]:
 
 @pytest.mark.parametrize(
     ("text", "reason"),
-    [("def tokenizer(path):\n    return path\n", "needs arguments"), ("def tokenizer(\n", "not valid Python")],
+    [
+        ("def tokenizer(path):\n    return path\n", "needs arguments"),
+        ("def tokenizer(\n", "not valid Python"),
+    ],
 )
 def test_fixtures_that_cannot_be_used(tmp_path: Path, text: str, reason: str) -> None:
     (tmp_path / "fixtures.py").write_text(text)
