@@ -177,9 +177,9 @@ def test_a_stopped_build_leaves_nothing(
         assert made_from(context, "containers")
         process.send_signal(number)
         assert process.wait(30) != 0
-    # After Ctrl-C nothing is left when we end; after a kill, the engine takes a moment to notice.
-    deadline = time.monotonic() + (20 if number == signal.SIGKILL else 0)
-    while made_from(context, "containers") and time.monotonic() < deadline:
+    # The engine takes a moment: to notice a kill, and on a busy machine to remove what it was told to.
+    deadline = time.monotonic() + 20
+    while made_from(context, "containers", "dangling") and time.monotonic() < deadline:
         time.sleep(0.2)
     assert made_from(context, "containers", "dangling") == []
 
