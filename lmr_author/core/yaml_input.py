@@ -12,7 +12,7 @@ import msgspec
 
 from lmr_author.core.errors import LmrError
 from lmr_author.core.parsing import NotParsed, yaml_data
-from lmr_author.core.texts import shortened
+from lmr_author.core.texts import did_you_mean, shortened
 
 T = TypeVar("T")
 
@@ -71,7 +71,7 @@ def _refuse_unknown(data: Any, part: Any, file: Path | str, where: str = "") -> 
             values = {entry.name: getattr(part, entry.name) for entry in dataclasses.fields(part)}
         for key, entry in data.items():
             if key not in values:
-                near = difflib.get_close_matches(str(key), values, 1, 0.5)
-                hint = f"did you mean {near[0]}?" if near else f"known fields: {', '.join(values)}"
+                close = difflib.get_close_matches(str(key), values, 1, 0.5)
+                hint = did_you_mean(close, f"known fields: {', '.join(values)}")
                 raise FieldError(file, f"{where}{shortened(str(key), 80)}", "unknown field", hint)
             _refuse_unknown(entry, values[key], file, f"{where}{key}.")

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from lmr_author.runtime.probe.arrays import numbers
 from lmr_author.runtime.probe.checking import from_bytes, to_bytes
 from lmr_author.runtime.probe.compare import Leaf, compare, leaves, spread
-from lmr_author.runtime.probe.comparison import Comparison
+from lmr_author.runtime.probe.comparison import GRADS, Comparison
 from lmr_author.runtime.probe.document import Document
 from lmr_author.runtime.probe.encoding import encode
 from lmr_author.runtime.probe.outcome import Inputs
@@ -190,6 +190,21 @@ def test_an_object_may_get_attributes_that_it_lacked(change: Callable[[Any], obj
 )
 def test_what_an_object_has_stays_as_it_is(change: Callable[[Any], object]) -> None:
     assert kept(change) == ["self: the call changed it, and has to leave it as it is"]
+
+
+def test_a_gradient_is_no_attribute_that_an_object_may_get() -> None:
+    torch = pytest.importorskip("torch")
+
+    def outcome(change: Callable[[Any], object]) -> Document:
+        weight = torch.ones(2, requires_grad=True)
+        parts = {"weight": weight}
+        effects = Inputs(parts, encode(parts))
+        change(weight)
+        return effects.ended(change, {"value": 0})
+
+    changed = outcome(lambda weight: weight.sum().backward())
+    assert [item.path for item in compare(outcome(nothing), changed, {})] == ["@grad weight"]
+    assert compare(outcome(nothing), changed, {GRADS: {"kind": "ignore"}}) == []
 
 
 def test_attributes_that_the_golden_adds_are_compared() -> None:

@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 
 from lmr_author.core.task import Finding, Implementation, Severity
+from lmr_author.core.texts import did_you_mean
 from lmr_author.proof.contents import TaskContents, readable
 
 ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
@@ -160,13 +161,12 @@ def _folded(task: TaskContents, group: Sequence[Problem]) -> Problem:
 # hints
 
 
-def did_you_mean(wanted: str, names: Sequence[str], cutoff: float = 0.6) -> str:
+def closest_names_hint(wanted: str, names: Sequence[str], cutoff: float = 0.6) -> str:
     """Return a hint with the closest names, or "". For paths, the file names must be similar."""
     name = wanted.rpartition("/")[2]
     if "/" in wanted:
         names = [path for path in names if _is_alike(name, path.rpartition("/")[2])]
-    close = difflib.get_close_matches(wanted, list(dict.fromkeys(names)), 2, cutoff)
-    return f"did you mean {' or '.join(close)}?" if close else ""
+    return did_you_mean(difflib.get_close_matches(wanted, list(dict.fromkeys(names)), 2, cutoff))
 
 
 @cache
@@ -180,5 +180,5 @@ def similar_path(task: TaskContents, text: str, suffix: str = ".py") -> str:
     same = [path for path in names if name and path.rpartition("/")[2] == name]
     same.sort(key=lambda path: path.count("/"))  # copies, as in `build/lib/`, are deeper
     if same:
-        return f"did you mean {' or '.join(same[:3])}?"
-    return did_you_mean(text, names) or "name a file of the repository, relative to it"
+        return did_you_mean(same[:3])
+    return closest_names_hint(text, names) or "name a file of the repository, relative to it"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from lmr_author.core.task import Severity
 from lmr_author.core.texts import listed
 from lmr_author.proof.checks import dockerfile
-from lmr_author.proof.checks.base import NOTE, WARNING, Check, Problem, check, did_you_mean
+from lmr_author.proof.checks.base import NOTE, WARNING, Check, Problem, check, closest_names_hint
 from lmr_author.proof.checks.dockerfile import (
     Dockerfile,
     copied,
@@ -140,7 +140,9 @@ def sources_exist(task: TaskContents, parsed: Dockerfile) -> Iterator[Problem]:
                 names = [entry.relative for entry in task.entries if entry.relative.count("/") <= 2]
                 state = "is excluded by .dockerignore" if task.kind(path) else "does not exist in the task"
                 message = f"{instruction.name} source {source!r} {state}"
-                hint = did_you_mean(path, names) or "correct the path; it is relative to the task's folder"
+                hint = (
+                    closest_names_hint(path, names) or "correct the path; it is relative to the task's folder"
+                )
                 yield _at(instruction.line, message, hint)
     if not is_unclear:
         yield from _missing_requirements(task, parsed, present)
@@ -157,7 +159,7 @@ def _missing_requirements(task: TaskContents, parsed: Dockerfile, present: set[s
             is_mounted = not parsed.copies and bool(task.named(name))  # the scripts mount the task's folder
             is_elsewhere = re.search(r"[$]|://", path) is not None
             if not (is_mounted or is_elsewhere or name in present or name in made):
-                hint = did_you_mean(name, sorted(present)) or "COPY it first, or correct its name"
+                hint = closest_names_hint(name, sorted(present)) or "COPY it first, or correct its name"
                 message = f"installs {match[1]!r}, which is not in the image"
                 yield _at(instruction.line, message, hint)
 

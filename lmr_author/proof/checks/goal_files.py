@@ -19,7 +19,7 @@ from lmr_author.proof.checks.base import (
     WARNING,
     Problem,
     check,
-    did_you_mean,
+    closest_names_hint,
     similar_path,
     target_check,
 )
@@ -67,7 +67,7 @@ def _absent(files: Pair, name: str) -> Iterator[Problem]:
         yield Problem(message, hint, files.goal_path or "")
     elif not candidates(goal, name, class_name):
         message = f"the goal file does not define {f'{class_name}.' if class_name else ''}{name}"
-        hint = did_you_mean(name, names) or "name a function of the goal file"
+        hint = closest_names_hint(name, names) or "name a function of the goal file"
         yield Problem(message, hint, files.goal_path or "")
 
 
@@ -79,7 +79,7 @@ def _absent(files: Pair, name: str) -> Iterator[Problem]:
 def golden_has_target(task: TaskContents, target: Implementation) -> Iterator[Problem]:
     files = pair(task, target)
     wanted = target.golden_file or golden_name(target.goal_file, {})
-    similar = did_you_mean(wanted, [task.relative(path) for path in golden_files(task)])
+    similar = closest_names_hint(wanted, [task.relative(path) for path in golden_files(task)])
     hint = similar or "copy the original file there"
     yield from wrong_path(task, target, "golden_file", task.task.root, hint)
     if leaves(task, task.task.root, target.golden_file) or files.golden is None or files.goal is None:
@@ -87,7 +87,7 @@ def golden_has_target(task: TaskContents, target: Implementation) -> Iterator[Pr
     for name in target.function_names:
         in_goal = candidates(files.goal, name, target.class_name)
         if in_goal and not candidates(files.golden, name, target.class_name):
-            meant = did_you_mean(name, [definition.qualname for definition in files.golden.definitions])
+            meant = closest_names_hint(name, [definition.qualname for definition in files.golden.definitions])
             hint = meant or "check that it is the golden of this goal file"
             yield Problem(f"the golden does not define {name}", hint, files.golden_path or "")
 

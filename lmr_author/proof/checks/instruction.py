@@ -16,7 +16,7 @@ from lmr_author.proof.checks.base import (
     WARNING,
     Check,
     Problem,
-    did_you_mean,
+    closest_names_hint,
     similar_path,
     target_check,
 )
@@ -103,7 +103,7 @@ def instruction_files(task: TaskContents, target: Implementation) -> Iterator[tu
         path = clean_path(match[match.lastindex or 0]).removeprefix(f"{task.repository.name}/")
         paths[path] = _exists(task, path)
     for path in (path for path, exists in paths.items() if not exists):
-        is_near = did_you_mean(path, list(task.repository_files), 0.8)
+        is_near = closest_names_hint(path, list(task.repository_files), 0.8)
         if is_near or path.endswith((".py", ".pdf", ".ipynb")):  # others may be output files
             yield f"the instruction names {path}, which does not exist", similar_path(task, path, "")
     goal = task.in_repository_path(pair(task, target).goal_path)
@@ -164,7 +164,9 @@ def _unknown_names(task: TaskContents, target: Implementation) -> list[tuple[str
         name = full.rpartition(".")[2]
         looks_like_code = re.search(r"\w_\w|[a-z][A-Z]|\w\.\w", full) or f"`{name}" in text
         if len(name) >= 4 and looks_like_code and not _occurs(task, name):
-            unknown[name] = did_you_mean(name, names, 0.5) or f"name {next(iter(targets), 'the target')}"
+            unknown[name] = (
+                closest_names_hint(name, names, 0.5) or f"name {next(iter(targets), 'the target')}"
+            )
     return list(unknown.items())
 
 

@@ -19,7 +19,14 @@ from lmr_author.core.parsing import NotParsed, json_data
 from lmr_author.core.task import CATEGORIES, INFO, Implementation
 from lmr_author.core.task.info import canonical_category, nearest_category
 from lmr_author.core.texts import shortened
-from lmr_author.proof.checks.base import WARNING, Problem, check, dataset_check, did_you_mean, target_check
+from lmr_author.proof.checks.base import (
+    WARNING,
+    Problem,
+    check,
+    closest_names_hint,
+    dataset_check,
+    target_check,
+)
 from lmr_author.proof.contents import TaskContents
 from lmr_author.proof.targets import body_form, candidates, function_of, leaves, pair, pairs
 
@@ -248,7 +255,7 @@ def _ambiguity(module: Module, name: str, class_name: str, goal_function: str) -
         message = f"{name} is ambiguous: it is defined in {', '.join(classes)}"
         if class_name.strip():
             message = f"class_name {class_name.strip()!r:.80} is not a class of the file; {message}"
-        return message, did_you_mean(class_name.strip(), classes) or "set class_name"
+        return message, closest_names_hint(class_name.strip(), classes) or "set class_name"
     if meant.kind == "class":
         hint = "write the masked method in goal_function and the class in class_name"
         return f"{name} is a class", hint

@@ -13,7 +13,7 @@ from lmr_author.core.files import is_lfs_pointer
 from lmr_author.core.parsing import NotParsed, json_data
 from lmr_author.core.repo.citations import read_citations
 from lmr_author.core.task import INFO, provenance
-from lmr_author.proof.checks.base import WARNING, Problem, check, did_you_mean
+from lmr_author.proof.checks.base import WARNING, Problem, check, closest_names_hint
 from lmr_author.proof.contents import TaskContents, once, read_json
 from lmr_author.proof.leaks.tree import scan
 
@@ -237,7 +237,7 @@ def repository_present(task: TaskContents) -> Iterator[Problem]:
 
 def _meant_folder(task: TaskContents, name: str) -> str:
     folders = [entry.relative for entry in task.entries if entry.kind == "folder" and not entry.folder]
-    return did_you_mean(name, folders, 0.4) or "copy the repository there"
+    return closest_names_hint(name, folders, 0.4) or "copy the repository there"
 
 
 @check(

@@ -29,7 +29,7 @@ from lmr_author.proof.checks.base import (
     Check,
     Problem,
     check,
-    did_you_mean,
+    closest_names_hint,
     target_check,
 )
 from lmr_author.proof.checks.goal_files import syntax_error, wrong_path
@@ -177,7 +177,7 @@ def test_check(
 def test_exists(task: TaskContents, target: Implementation) -> Iterator[Problem]:
     path = unit_test_path(task, target)
     tests = [name for name in task.repository_files if name.endswith(".py") and "unit_test" in name]
-    near = did_you_mean(target.unit_test_file or unit_test_name(target.index), tests)
+    near = closest_names_hint(target.unit_test_file or unit_test_name(target.index), tests)
     hint = near or "create one with `lmr-author record`"
     yield from wrong_path(task, target, "unit_test_file", task.repository, hint)
     if path is None or path.suffix != ".py" or task.module(path) is not None:
@@ -324,7 +324,7 @@ def fixtures_exist(task: TaskContents, target: Implementation, test: UnitTest) -
         if _ELSEWHERE.fullmatch(text):
             yield Problem(f"reads {text!r:.120}, a path of another machine", hint, line=line)
         elif name not in {*present, ""} and not text.startswith((".", "/tmp")):
-            hint = did_you_mean(text, list(task.repository_files), 0.75) or hint
+            hint = closest_names_hint(text, list(task.repository_files), 0.75) or hint
             yield Problem(f"reads {text!r:.120}, which is missing", hint, line=line)
 
 
@@ -356,7 +356,8 @@ def runs_anywhere(task: TaskContents, target: Implementation, test: UnitTest) ->
             yield Problem(f"needs the network or a model: {match[0]:.60}", hint, line=number)
             break
     if "is_available" not in module.text:
-        for number in gpu_lines(module.tree, module.tree)[:1]:
+        nccl = [number for number, line in enumerate(code, 1) if re.search(r"[\"']nccl[\"']", line)]
+        for number in (nccl or gpu_lines(module.tree, module.tree))[:1]:
             yield Problem(f"needs a GPU: `{module.line_text(number).strip():.60}`", hint, line=number)
 
 

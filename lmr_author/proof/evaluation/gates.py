@@ -126,7 +126,7 @@ def _golden_failed(verdict: Verdict, number: int, repeats: int, own: OwnTest | N
     if verdict.obstacle and number == 1:
         message = f"the test cannot run here: {verdict.obstacle} ({verdict.reason})"
         return unproven(message, verdict.hint, detail)
-    lacking = explain(Failure("import", "", f"{verdict.log}\n{verdict.reason}", lock=lock))
+    lacking = explain(Failure("import", "", verdict.reason, lock=lock))
     because = f"{lacking.cause}: {lacking.advice}" if lacking else ""
     hint = verdict.hint or because or "the function may draw from an unseeded random generator; see the log"
     if number > 1:

@@ -61,7 +61,7 @@ def export(tasks: Sequence[Task], options: ExportOptions) -> ExportResult:
     exportables = examine(tasks, challenged=options.challenged)
     unsound = {each.task.name: each.problems for each in exportables if each.problems}
     unreviewed = {
-        each.task.name: next_review(each.task, review_status(each.task))[1]
+        each.task.name: next_review(each.task, review_status(each.task)).note
         for each in exportables
         if each.review == NOT_REVIEWED
     }

@@ -28,6 +28,7 @@ from inspect_ai.util import store
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Implementation, Task, TaskInfo, by_name, tasks_at
+from lmr_author.core.texts import did_you_mean
 from lmr_author.proof.evaluation.candidates import logs
 from lmr_author.proof.evaluation.candidates.predictions import read as read_predictions
 from lmr_author.release.analysis.model_input import ModelInput
@@ -286,8 +287,8 @@ def _refuse_unknown(options: Iterable[str]) -> None:
     """Raise UsageError for an unknown option of ``-T``: Inspect only warns, and runs without it."""
     for name in options:
         if name not in OPTIONS:
-            near = difflib.get_close_matches(name, OPTIONS, 1)
-            hint = f"did you mean {near[0]}?" if near else f"one of: {', '.join(OPTIONS)}"
+            close = difflib.get_close_matches(name, OPTIONS, 1)
+            hint = did_you_mean(close, f"one of: {', '.join(OPTIONS)}")
             raise UsageError(f"-T {name}: there is no such option", hint)
 
 

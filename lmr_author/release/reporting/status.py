@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import (
@@ -42,7 +42,13 @@ BROKEN = "broken"
 STATES = (BROKEN, *STEPS[:-1], DISPUTED, REJECTED, ACCEPTED)
 """Every state of a task: its last step, or its reviewers' verdict."""
 
-BY_ANOTHER = " --reviewer NAME"
+
+class NextStep(NamedTuple):
+    """The next command ("" for none), why it is needed, and whether another person has to run it."""
+
+    command: str
+    note: str
+    by_another: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,6 +79,7 @@ class Status:
     Attributes:
         done: the steps that hold now.
         next: the next command, ready to paste; "" for none.
+        by_another: another person has to run it: somebody has reviewed the task.
         note: why the first open step does not hold, and packages that differ from the lock.
         signed_off_by: reviewers who signed off; empty while ``waiting``, because reviews are blind until then.
     """
@@ -88,6 +95,7 @@ class Status:
     drafted_by: str = ""
     challenged: ChallengeSummary | None = None
     difficulty: tuple[TargetDifficulty, ...] = ()
+    by_another: bool = False
 
     @property
     def state(self) -> str:
@@ -113,7 +121,7 @@ class Status:
     def next_label(self) -> str:
         """The label of ``next``: ``2 more reviewers`` where another person has to run it."""
         others = self.reviews_needed - len(self.reviewed_by)
-        return counted(others, "more reviewer") if self.next.endswith(BY_ANOTHER) else "next"
+        return counted(others, "more reviewer") if self.by_another else "next"
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -152,58 +160,60 @@ def _checked(task: Task, done: list[str], findings: Sequence[Finding] | None) ->
     """Continue with the steps that depend on content: valid, evaluated, accepted."""
     state = State.of(task)
     reviews = review_status(task, None, state.reviewed)
-    command, note = _next_proof(task, done, findings, state, reviews)
-    if not command:
+    step = _next_proof(task, done, findings, state, reviews)
+    if not step.command:
         done.append("evaluated")
-        command, review_note = next_review(task, reviews)
-        note = "; ".join(filter(None, (review_note, note)))
+        review = next_review(task, reviews)
+        step = review._replace(note="; ".join(filter(None, (review.note, step.note))))
         if reviews.state == ACCEPTED:
             done.append(ACCEPTED)
     return Status(
         task.name,
         tuple(done),
-        command,
-        note,
+        step.command,
+        step.note,
         reviews.state,
         reviews.reviewers,
         len(reviews.reviewers) + reviews.missing,
         reviews.signed_off,
         drafted.model if (drafted := drafted_by(task)) else "",
         difficulty=difficulty.current(task, state.content),
+        by_another=step.by_another,
     )
 
 
 def _next_proof(
     task: Task, done: list[str], findings: Sequence[Finding] | None, state: State, reviews: ReviewStatus
-) -> tuple[str, str]:
-    """Return the command needed before people review, and why; the command is "" if none is."""
+) -> NextStep:
+    """Return the step before people review; its command is "" if there is none."""
     serious = [finding for finding in findings or () if finding.severity is not Severity.NOTE]
     if serious:
         errors = [finding for finding in serious if finding.severity is Severity.ERROR]
         worst = [*errors, *serious][0]
         count = f"{counted(len(serious), 'finding')}, first {worst.code}: {worst.message}"
-        return _typed("validate", task.root), count
+        return NextStep(_typed("validate", task.root), count)
     if findings is not None:
         done.append(VALID)
     evaluation = proof_of(task, state.reviewed)
     if evaluation is None:
-        return _typed("evaluate", task.root), "never evaluated"
+        return NextStep(_typed("evaluate", task.root), "never evaluated")
     command = _typed("evaluate", *evaluation.options, task.root)
     # An interpreter that this machine does not know has to be named again.
     other = evaluation.sandbox.other_python if "--python" not in evaluation.options else ""
     again = f" (add --python: the last run used {other})" if other else ""
     if not evaluation.is_of(state):
-        return command, f"changed since it was evaluated{again}"
+        return NextStep(command, f"changed since it was evaluated{again}")
     if evaluation.passed:
-        return "", evaluation.doubts
+        return NextStep("", evaluation.doubts)
     note = f"evaluated: {evaluation.open_gates}"
     if evaluation.needs_approval:
         needed = len(reviews.reviewers) + reviews.missing
-        command = next_review(task, reviews)[0] or _typed("review", task.root)
-        return command, f"{note}: more than a tenth is accepted, {needed} sign-offs are needed"
+        review = next_review(task, reviews)
+        note += f": more than a tenth is accepted, {needed} sign-offs are needed"
+        return NextStep(review.command or _typed("review", task.root), note, review.by_another)
     if weak := weak_target(task, evaluation):  # the same gates would end the same way again
-        return _typed("record", weak, "--task", task.root), f"{note}: record other inputs"
-    return command, f"{note}{again}"
+        return NextStep(_typed("record", weak, "--task", task.root), f"{note}: record other inputs")
+    return NextStep(command, f"{note}{again}")
 
 
 def weak_target(task: Task, evaluation: Evaluation) -> Target | None:
@@ -212,23 +222,23 @@ def weak_target(task: Task, evaluation: Evaluation) -> Target | None:
     return next((each.target for each in task.load().implementations if each.index == index), None)
 
 
-def next_review(task: Task, reviews: ReviewStatus) -> tuple[str, str]:
+def next_review(task: Task, reviews: ReviewStatus) -> NextStep:
     if reviews.state == ACCEPTED:
-        return "", ""
+        return NextStep("", "")
     if reviews.state == DISPUTED:
         items = [dispute.item for dispute in reviews.disputes]
-        return _typed("review", task.root, "--decide", items[0]), "disputed: " + ", ".join(items)
+        return NextStep(_typed("review", task.root, "--decide", items[0]), "disputed: " + ", ".join(items))
     if reviews.state == REJECTED:
-        return _typed("review", task.root, "--agreement"), "rejected: " + ", ".join(reviews.failed)
+        return NextStep(_typed("review", task.root, "--agreement"), "rejected: " + ", ".join(reviews.failed))
     done = len(reviews.reviewers)
     fell = any(review.signed_off for review in load_reviews(task))
     note = "the sign-off no longer holds: the task changed" if fell else "not reviewed"
     command = _typed("review", task.root)
     if done:
-        note, command = f"{done} of {done + reviews.missing} reviews done", command + BY_ANOTHER
+        note, command = f"{done} of {done + reviews.missing} reviews done", f"{command} --reviewer NAME"
     if reviews.damaged:
         note += f"; damaged reviews, not counted: {', '.join(reviews.damaged)}"
-    return command, note
+    return NextStep(command, note, by_another=done > 0)
 
 
 def _typed(*words: object) -> str:

@@ -22,7 +22,7 @@ from lmr_author.core.task.provenance import (
     LockOrigin,
     Provenance,
 )
-from lmr_author.core.texts import printable
+from lmr_author.core.texts import did_you_mean, printable
 from lmr_author.runtime.environment import lock_file
 from lmr_author.runtime.environment.base_images import base_of
 from lmr_author.runtime.environment.detect import base_in_use, problems, read_needs
@@ -181,11 +181,7 @@ def _without(needs: Needs, texts: tuple[str, ...]) -> tuple[str, ...]:
         name = canonicalize_name(text)
         near = [] if name in required else difflib.get_close_matches(name, required, 1, 0.8)
         if near or not name.replace("-", "").isalnum():
-            hint = (
-                f"did you mean {near[0]}?"
-                if near
-                else "use {0} with only a package's name, such as deepspeed"
-            )
+            hint = did_you_mean(near, "use {0} with only a package's name, such as deepspeed")
             setting = Setting("--without", tuple(near))
             problem = f"{printable(text)}: the repository requires no such package"
             raise UsageError(problem, Hint(hint, (setting,)))

@@ -66,9 +66,9 @@ def read_manifests(repo: Path) -> list[Manifest]:
     top = _files(repo)
     read = [read_requirements(repo, name) for name in _requirements_files(repo, top)]
     read += _read_conda_files(repo, [""])
+    read += [read_manifest(repo, name) for name in INSTALLED_BY if name in top]
     if not any(manifest.declared for manifest in read):
         read += _read_conda_files(repo, _CONDA_FOLDERS)
-    read += [read_manifest(repo, name) for name in INSTALLED_BY if name in top]
     read += [_read_readme(repo, name) for name in filter(_README.match, top)]
     return [manifest for manifest in read if manifest != Manifest(manifest.path)]
 

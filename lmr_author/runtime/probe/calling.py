@@ -187,11 +187,11 @@ def _reached(total: Any, inputs: List[Tuple[str, Any]]) -> List[Tuple[str, Any]]
             edges.add(edge)
             waiting.extend(() if edge in computed else edge[0].next_functions)
     leaves = {id(getattr(function, "variable", None)) for function, _ in edges}
-    return [
-        (path, tensor)
-        for path, tensor in inputs
-        if (id(tensor) in leaves if tensor.is_leaf else (tensor.grad_fn, tensor.output_nr) in edges)
-    ]
+
+    def is_reached(tensor: Any) -> bool:
+        return id(tensor) in leaves if tensor.is_leaf else (tensor.grad_fn, tensor.output_nr) in edges
+
+    return [(path, tensor) for path, tensor in inputs if is_reached(tensor)]
 
 
 def _weights(torch: Any, tensor: Any) -> Any:

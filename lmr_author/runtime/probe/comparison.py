@@ -134,13 +134,13 @@ class Comparison:
         checker = self.checker(path, first)
         if node == {"$": "omitted"} or path == ADDED or (path.startswith(GRAD) and self.left_out(path)):
             return
-        skipped, below = checker.get("kind") == "ignore", self.below(path)
-        if skipped and not below:
+        skipped = checker.get("kind") == "ignore"
+        if skipped and not self.below(path):
             return
         e, a = self.expected.open(node), self.actual.open(got)
         if any(isinstance(side, dict) and "id" in side for side in (e, a)):
             # One object in two places is compared twice where the checkers differ.
-            checkers = [(rest, id(each)) for rest, each in below.items()]
+            checkers = [(rest, id(each)) for rest, each in self.below(path).items()]
             pair = (id(node), id(self.actual.followed(got)), id(checker), *checkers)
             if pair in self.seen:
                 return

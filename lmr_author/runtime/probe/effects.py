@@ -90,11 +90,12 @@ class Outcome:
         but_new = Comparison(before, live, {GRADS: {"kind": "ignore"}}, may_add=True)
         for name, node in self.document.tree.items():
             if name in now and not name.startswith(GLOBAL) and exactly.run(node, now[name]):
-                prefix = "" if but_grads.run(node, now[name]) else GRAD
-                changed = VALUE_ARGUMENT if name == VALUE and not prefix else prefix + name
-                effects[changed] = now[name]
-                if not but_new.run(node, now[name]):
+                changed = VALUE_ARGUMENT if name == VALUE else name
+                if not but_grads.run(node, now[name]):
+                    changed = GRAD + name
+                elif not but_new.run(node, now[name]):
                     added.append(changed)
+                effects[changed] = now[name]
         return dict(effects, **{ADDED: ",".join(added)}) if added else effects
 
     def whole(self, function: Any, result: Dict[str, Any]) -> Dict[str, Any]:

@@ -296,10 +296,9 @@ class Walk:
             return envelopes.without_end(self._lines, self._number)
         self._lines[self._number] = line[tag.end() :]
         self._left -= len(self._lines)
-        if self._left > 0:
-            any(
-                envelopes.without_end(self._lines, number) for number in range(self._number, len(self._lines))
-            )
+        for number in range(self._number, len(self._lines) if self._left > 0 else 0):
+            if envelopes.without_end(self._lines, number):
+                break
         return True
 
     def _code(self) -> bool:
