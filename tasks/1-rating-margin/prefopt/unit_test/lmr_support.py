@@ -598,11 +598,11 @@ def _reached(total: Any, inputs: List[Tuple[str, Any]]) -> List[Tuple[str, Any]]
             edges.add(edge)
             waiting.extend(() if edge in computed else edge[0].next_functions)
     leaves = {id(getattr(function, "variable", None)) for function, _ in edges}
-    return [
-        (path, tensor)
-        for path, tensor in inputs
-        if (id(tensor) in leaves if tensor.is_leaf else (tensor.grad_fn, tensor.output_nr) in edges)
-    ]
+
+    def is_reached(tensor: Any) -> bool:
+        return id(tensor) in leaves if tensor.is_leaf else (tensor.grad_fn, tensor.output_nr) in edges
+
+    return [(path, tensor) for path, tensor in inputs if is_reached(tensor)]
 
 
 def _weights(torch: Any, tensor: Any) -> Any:
@@ -1615,13 +1615,13 @@ class Comparison:
         checker = self.checker(path, first)
         if node == {"$": "omitted"} or path == ADDED or (path.startswith(GRAD) and self.left_out(path)):
             return
-        skipped, below = checker.get("kind") == "ignore", self.below(path)
-        if skipped and not below:
+        skipped = checker.get("kind") == "ignore"
+        if skipped and not self.below(path):
             return
         e, a = self.expected.open(node), self.actual.open(got)
         if any(isinstance(side, dict) and "id" in side for side in (e, a)):
             # One object in two places is compared twice where the checkers differ.
-            checkers = [(rest, id(each)) for rest, each in below.items()]
+            checkers = [(rest, id(each)) for rest, each in self.below(path).items()]
             pair = (id(node), id(self.actual.followed(got)), id(checker), *checkers)
             if pair in self.seen:
                 return
@@ -2058,11 +2058,12 @@ class Outcome:
         but_new = Comparison(before, live, {GRADS: {"kind": "ignore"}}, may_add=True)
         for name, node in self.document.tree.items():
             if name in now and not name.startswith(GLOBAL) and exactly.run(node, now[name]):
-                prefix = "" if but_grads.run(node, now[name]) else GRAD
-                changed = VALUE_ARGUMENT if name == VALUE and not prefix else prefix + name
-                effects[changed] = now[name]
-                if not but_new.run(node, now[name]):
+                changed = VALUE_ARGUMENT if name == VALUE else name
+                if not but_grads.run(node, now[name]):
+                    changed = GRAD + name
+                elif not but_new.run(node, now[name]):
                     added.append(changed)
+                effects[changed] = now[name]
         return dict(effects, **{ADDED: ",".join(added)}) if added else effects
 
     def whole(self, function: Any, result: Dict[str, Any]) -> Dict[str, Any]:
