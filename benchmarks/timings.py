@@ -31,10 +31,10 @@ from lmr_author.core import code, resources
 from lmr_author.core.indexing import build
 from lmr_author.core.task import Target, Task
 from lmr_author.proof.evaluation import script
-from lmr_author.proof.evaluation.bench import Bench
 from lmr_author.proof.evaluation.evaluate import resolve
 from lmr_author.proof.evaluation.judges import RecordingJudge
 from lmr_author.proof.evaluation.mutants import mutants
+from lmr_author.proof.evaluation.trees import TargetTrees
 from lmr_author.proof.validation.run import processors, validate
 from lmr_author.runtime.environment.where import Where
 from lmr_author.runtime.sandbox import image_tag
@@ -150,12 +150,12 @@ def recording() -> None:
 
 
 @contextmanager
-def bench(kind: str, base_image: str | None = None) -> Iterator[Bench]:
+def trees(kind: str, base_image: str | None = None) -> Iterator[TargetTrees]:
     """Yield the first implementation of the example task in a prepared sandbox."""
     info, (one, *_) = resolve(TASK)
     with (
         Where(kind, Path(sys.executable), base_image or "").sandbox(TASK, info) as sandbox,
-        Bench(TASK, info, one.implementation, sandbox, 60, qualnames=one.qualnames) as made,
+        TargetTrees(TASK, info, one.implementation, sandbox, 60, qualnames=one.qualnames) as made,
     ):
         sandbox.prepare()
         yield made
@@ -163,7 +163,7 @@ def bench(kind: str, base_image: str | None = None) -> Iterator[Bench]:
 
 def mutation() -> None:
     """Time mutants of the golden: a hundred in one run of the sandbox, and ten in a run each."""
-    with bench("local") as made:
+    with trees("local") as made:
         assert made.recording is not None and made.definitions is not None
         judge = RecordingJudge(made, made.recording)
         tried = {item.id: item.data for item in mutants(made.golden_module, made.definitions[0], 100)}
@@ -175,7 +175,7 @@ def mutation() -> None:
 
 def gate() -> None:
     """Time the unit test on the golden in Docker."""
-    with bench("docker", BASE_IMAGE) as made:
+    with trees("docker", BASE_IMAGE) as made:
         tree = made.fresh_tree("bare", made.golden_overlay)
         floor = run(
             "docker", "run", "--rm", "--network", "none", "-v", f"{tree}:{made.inside}", "-w", made.inside,

@@ -29,7 +29,7 @@ BY_RULE = {"completely-correct": "equal to the golden", "logically-incorrect": "
 """Why an answer has a grade that nobody was asked for."""
 
 
-class Grade(StrEnum):
+class GradeOption(StrEnum):
     completely_correct = "completely-correct"
     logically_correct = "logically-correct"
     logically_incorrect = "logically-incorrect"

@@ -30,7 +30,7 @@ from lmr_author.core.texts import counted, listed, shortened
 
 if TYPE_CHECKING:
     from lmr_author.core.task import Task
-    from lmr_author.core.task.challenge import ChallengedTarget, Challenger, Missing
+    from lmr_author.core.task.challenge import ChallengedTarget, Challenger, DriverAdvice
     from lmr_author.release.challenge.calls import NoDriverError
     from lmr_author.release.challenge.challenge import ChallengeOptions, ChallengeRun
     from lmr_author.runtime.environment.where import Where
@@ -219,7 +219,7 @@ def details(answer: Challenger) -> list[str]:
     return lines
 
 
-def missing_in_words(missing: Missing) -> list[str]:
+def missing_in_words(missing: DriverAdvice) -> list[str]:
     lines = []
     if missing.unreached:
         where = _lines(missing.unreached)

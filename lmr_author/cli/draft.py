@@ -15,8 +15,8 @@ from lmr_author.core.errors import EXIT_CLEAN, EXIT_FINDINGS, UsageError
 from lmr_author.core.texts import counted
 
 if TYPE_CHECKING:
-    from lmr_author.release.drafting.desk import Request, State
-    from lmr_author.release.drafting.draft import Draft
+    from lmr_author.release.drafting.desk import DraftProgress, DraftRequest
+    from lmr_author.release.drafting.draft import DraftOutcome
     from lmr_author.runtime.environment.where import Where
 
 ENDINGS = {
@@ -78,15 +78,17 @@ def draft(
     return EXIT_CLEAN if all(one.is_sound for one in drafts) else EXIT_FINDINGS
 
 
-def _requests(paper: str | None, repo: str | None, commit: str, papers: Path | None) -> Sequence[Request]:
-    from lmr_author.release.drafting.desk import Request
+def _requests(
+    paper: str | None, repo: str | None, commit: str, papers: Path | None
+) -> Sequence[DraftRequest]:
+    from lmr_author.release.drafting.desk import DraftRequest
 
     if papers is None:
         if not paper or not repo:
             raise UsageError(
                 "a draft needs a paper and its repository", "as in: draft 2305.18290 --repo URL --model …"
             )
-        return [Request(paper, repo, commit)]
+        return [DraftRequest(paper, repo, commit)]
     if paper or repo or commit:
         raise UsageError("--list excludes PAPER, --repo and --commit", "name one paper, or a list")
     requests = []
@@ -98,13 +100,13 @@ def _requests(paper: str | None, repo: str | None, commit: str, papers: Path | N
         if len(words) not in (0, 2, 3):
             raise UsageError(f"{papers}:{number}: not PAPER URL [COMMIT]", _LIST_HINT)
         if words:
-            requests.append(Request(*words))
+            requests.append(DraftRequest(*words))
     if not requests:
         raise UsageError(f"{papers} names no paper", _LIST_HINT)
     return requests
 
 
-def _show(one: Draft, tasks: Path) -> None:
+def _show(one: DraftOutcome, tasks: Path) -> None:
     if one.state is None:
         ui.say(one.problem, f"{one.request.repository}:", "bold red", stderr=False)
         ui.hint(one.hint, indent=2, stderr=False)
@@ -117,13 +119,13 @@ def _show(one: Draft, tasks: Path) -> None:
         ui.then("review", "--task", tasks / f"{state.id}-{state.name}", indent=2, stderr=False)
 
 
-def used(state: State) -> str:
+def used(state: DraftProgress) -> str:
     parts = [counted(state.rounds, "round"), f"{state.tokens:,} tokens", f"{state.seconds / 60:.0f} minutes"]
     parts += [f"${state.cost:.2f}"] if state.cost else []
     return ", ".join(parts)
 
 
-def _to_json(one: Draft) -> dict[str, Any]:
+def _to_json(one: DraftOutcome) -> dict[str, Any]:
     return {
         "paper": one.request.paper,
         "repository": one.request.repository,

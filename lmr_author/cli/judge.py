@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from lmr_author.cli import ui
-from lmr_author.cli.by_hand import Grade, grade_by_hand
+from lmr_author.cli.by_hand import GradeOption, grade_by_hand
 from lmr_author.cli.options import (
     CaseTimeOption,
     Format,
@@ -27,7 +27,7 @@ from lmr_author.core.texts import Step, counted, listed, shortened
 
 if TYPE_CHECKING:
     from lmr_author.core.task import Task
-    from lmr_author.proof.evaluation.candidates.results import CandidateResult, Row
+    from lmr_author.proof.evaluation.candidates.results import CandidateResult, ScoreRow
     from lmr_author.proof.evaluation.candidates.run import ScoredPredictions
     from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions
     from lmr_author.runtime.environment.where import Where
@@ -63,7 +63,7 @@ def judge(
     reviewer: Annotated[
         str | None, _by_hand(metavar="NAME", help="Your name, stored with each grade.")
     ] = None,
-    grade: Annotated[Grade | None, _by_hand(help="The grade of --candidate.")] = None,
+    grade: Annotated[GradeOption | None, _by_hand(help="The grade of --candidate.")] = None,
     reason: Annotated[str, _by_hand(help="Why it has this grade.")] = "",
     grades: Annotated[Path | None, _by_hand(help="YAML or JSON file: answer → grade.")] = None,
     show: Annotated[bool, _by_hand("--list", help="Only list the answers you have not graded.")] = False,
@@ -214,7 +214,7 @@ def _show_unjudged(results: Sequence[CandidateResult]) -> None:
         ui.say(f"unjudged ({number}): {shortened(reason, 300)}", stderr=False)
 
 
-def _samples(row: Row) -> str:
+def _samples(row: ScoreRow) -> str:
     known = [
         f"pass@{k} {rate.share:.1%} ({rate.low:.1%} to {rate.high:.1%})" for k, rate in row.pass_at.items()
     ]
@@ -223,7 +223,7 @@ def _samples(row: Row) -> str:
     return f"{row.model}: {', '.join(known)}{left_out if fewest < row.most else ''}"
 
 
-def _cells(name: str, row: Row) -> tuple[str, ...]:
+def _cells(name: str, row: ScoreRow) -> tuple[str, ...]:
     kinds = ("failed", "timeout", "crashed", "invalid")
     counts = ", ".join(f"{count} {kind}" for kind in kinds if (count := getattr(row, kind)))
     unjudged = ", ".join(f"{count} {error}" for error, count in row.unjudged.items())

@@ -15,7 +15,7 @@ from lmr_author.core.texts import Step, counted
 from lmr_author.release.recipes import Stage
 
 if TYPE_CHECKING:
-    from lmr_author.release.recipes.make import MakeOptions, Row
+    from lmr_author.release.recipes.make import MakeOptions, RecipeOutcome
     from lmr_author.release.recipes.recipe import Folder
     from lmr_author.runtime.environment.where import Where
 
@@ -87,11 +87,11 @@ def _write_recipe(place: Path, out: Path | None) -> int:
     return EXIT_CLEAN
 
 
-def _make(folders: Sequence[Folder], options: MakeOptions, jobs: int, scheduler: str) -> list[Row]:
+def _make(folders: Sequence[Folder], options: MakeOptions, jobs: int, scheduler: str) -> list[RecipeOutcome]:
     from lmr_author.release.recipes.results import state
     from lmr_author.release.recipes.side_by_side import make_all, make_on_cluster
 
-    rows: list[Row] = []
+    rows: list[RecipeOutcome] = []
     with ui.progress("making recipes") as progress:
 
         def say(line: str) -> None:
@@ -110,7 +110,7 @@ def _make(folders: Sequence[Folder], options: MakeOptions, jobs: int, scheduler:
     return sorted(rows, key=lambda row: order.index(row.path))
 
 
-def _show(rows: Sequence[Row], *, as_json: bool, check: bool) -> None:
+def _show(rows: Sequence[RecipeOutcome], *, as_json: bool, check: bool) -> None:
     from lmr_author.release.recipes.results import HEADER, cells, hint, problem, summary, to_json
 
     counts = summary(rows)

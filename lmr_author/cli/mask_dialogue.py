@@ -13,7 +13,7 @@ from typing import Any
 
 from lmr_author.authoring.masking.body import FunctionNotes
 from lmr_author.authoring.masking.instruction import drafted as drafted_instruction
-from lmr_author.authoring.masking.locate import Chosen, Selection, select
+from lmr_author.authoring.masking.locate import FunctionToMask, Selection, select
 from lmr_author.authoring.masking.mask import (
     MaskOptions,
     check,
@@ -77,7 +77,7 @@ class _Dialogue:
             if not self.described[str(chosen.target)].instruction:
                 yield partial(self._ask_instruction, chosen)
 
-    def _ask_instruction(self, chosen: Chosen) -> None:
+    def _ask_instruction(self, chosen: FunctionToMask) -> None:
         name = str(chosen.target)
         notes = self.described[name].notes
         draft = drafted_instruction(self.task, self.selection.info, chosen.path, chosen.definition, notes)

@@ -18,7 +18,7 @@ from lmr_author.cli import ui
 from lmr_author.cli.options import ImageOption, OfflineOption
 
 if TYPE_CHECKING:
-    from lmr_author.authoring.new_task.draft import Draft
+    from lmr_author.authoring.new_task.draft import TaskDraft
     from lmr_author.authoring.new_task.new_task import NewTaskOptions, NewTaskResult
     from lmr_author.authoring.vetting.facts import Fact, Facts
 
@@ -207,7 +207,7 @@ class Wizard:
         self.was_repository_asked = True
         return answer
 
-    def edit(self, draft: Draft, taken: Mapping[int, str], facts: Facts) -> Draft:
+    def edit(self, draft: TaskDraft, taken: Mapping[int, str], facts: Facts) -> TaskDraft:
         """Ask for missing and wrong values, then show all until confirmed."""
         from lmr_author.authoring.new_task.draft import LABELS, OPTIONS, problems, unpublished
 
@@ -249,7 +249,7 @@ def _fact(field: str) -> str:
     return {"paper_url": "url"}.get(field, field)
 
 
-def _line(draft: Draft, field: str, facts: Facts) -> str:
+def _line(draft: TaskDraft, field: str, facts: Facts) -> str:
     from lmr_author.authoring.new_task.draft import LABELS
     from lmr_author.authoring.vetting.facts import sources_of
 
@@ -258,7 +258,7 @@ def _line(draft: Draft, field: str, facts: Facts) -> str:
     return f"{LABELS[field]}: {value or 'unknown'}{ui.framed('  [', sources, ']')}"
 
 
-def _show_conflicts(draft: Draft, facts: Facts) -> None:
+def _show_conflicts(draft: TaskDraft, facts: Facts) -> None:
     from lmr_author.authoring.new_task.draft import LABELS
     from lmr_author.authoring.vetting.facts import conflicts
 

@@ -37,7 +37,7 @@ _CONTAINER = re.compile(r"(?!(?:True|False|None)$)[A-Za-z]\w*(?: of \d+)?$")
 COMMAND, LAST, TESTS, EXAMPLE, DRAFT = "command", "last", "tests", "example", "draft"
 
 
-class Compared(StrEnum):
+class Effect(StrEnum):
     gradients = "gradients"
     arguments = "arguments"
 
@@ -57,7 +57,7 @@ def record(
         Option(metavar="PATH=KIND", help="Compare a part as exact, set, allclose:RTOL,ATOL or ignore."),
     ] = None,
     compare: Annotated[
-        list[Compared] | None, Option(help="Compare gradients too, or changed arguments.")
+        list[Effect] | None, Option(help="Compare gradients too, or changed arguments.")
     ] = None,
     cuda_as_cpu: Annotated[
         bool, Option("--cuda-as-cpu", help="Run GPU code on the CPU, also in the test.")
@@ -90,8 +90,8 @@ def record(
         examples=tuple(from_example or ()),
         cases=cases,
         seconds=timeout,
-        gradients=Compared.gradients in compared,
-        in_place=True if Compared.arguments in compared else None,
+        gradients=Effect.gradients in compared,
+        in_place=True if Effect.arguments in compared else None,
         checks=tuple(check or ()),
         cuda_as_cpu=cuda_as_cpu,
     )

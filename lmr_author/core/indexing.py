@@ -103,7 +103,7 @@ class IndexEntry:
 
 
 @dataclass(frozen=True)
-class Unread:
+class UnreadFile:
     path: str
     reason: str
 
@@ -119,7 +119,7 @@ class Index:
     """
 
     files: tuple[str, ...]
-    unread: tuple[Unread, ...]
+    unread: tuple[UnreadFile, ...]
     functions: tuple[IndexEntry, ...]
     calls: Mapping[str, Mapping[str, int]]
 
@@ -159,19 +159,19 @@ def build(
         instead: path → content to index in place of the file's own (a masked file's golden); lines stay the file's.
     """
     paths: list[str] = []
-    unread: list[Unread] = []
+    unread: list[UnreadFile] = []
     functions: list[IndexEntry] = []
     calls: dict[str, Mapping[str, int]] = {}
     for path in sorted(_python_files(os.fspath(repository.absolute()), without)):
         data = foreign.read_regular(str(repository / path), MAX_BYTES)
         if data is None:
-            unread.append(Unread(path, NOT_READ))
+            unread.append(UnreadFile(path, NOT_READ))
             continue
         try:
             entries, calls[path] = read(path, data)
         except SourceError as error:
             reason = error.message.removeprefix(path)
-            unread.append(Unread(path, re.sub(r"^:(?=\d)", "line ", reason).removeprefix(": ")))
+            unread.append(UnreadFile(path, re.sub(r"^:(?=\d)", "line ", reason).removeprefix(": ")))
             continue
         if instead is not None and path in instead:
             try:

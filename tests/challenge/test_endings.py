@@ -7,7 +7,7 @@ import pytest
 from lmr_author.cli.challenge import missing_in_words
 from lmr_author.core import code
 from lmr_author.core.task import Target
-from lmr_author.core.task.challenge import AnswerKind, Ending, Missing
+from lmr_author.core.task.challenge import AnswerKind, DriverAdvice, Ending
 from lmr_author.release.challenge.target import missing
 from tests.challenge import made
 from tests.challenge.conftest import Challenged
@@ -90,11 +90,11 @@ def test_a_line_that_no_call_reaches_is_named(challenged: Challenged) -> None:
 
 
 def test_several_lines_are_lines() -> None:
-    (one,) = missing_in_words(Missing(lines=(54,)))
-    (two,) = missing_in_words(Missing(lines=(54, 60)))
+    (one,) = missing_in_words(DriverAdvice(lines=(54,)))
+    (two,) = missing_in_words(DriverAdvice(lines=(54, 60)))
     assert one.startswith("it differs on line 54 of the golden")
     assert two.startswith("it differs on lines 54, 60 of the golden")
-    (unreached,) = missing_in_words(Missing(lines=(54, 60), unreached=(54, 60)))
+    (unreached,) = missing_in_words(DriverAdvice(lines=(54, 60), unreached=(54, 60)))
     assert unreached.startswith("no recorded call reaches lines 54, 60 of the golden")
 
 

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from lmr_author.core.task import State, Task
+from lmr_author.core.task import Task, TaskState
 from lmr_author.core.task.challenge import Ending, LeftOutCall
 from lmr_author.core.task.recording import load
 from tests.challenge.conftest import Challenged
@@ -63,7 +63,7 @@ def test_old_cases_stay_byte_for_byte(challenged: Challenged) -> None:
 
 
 def test_an_evaluation_made_before_no_longer_holds(challenged: Challenged) -> None:
-    states = [State.of(Task(path)) for path in (challenged.first, challenged.strengthened)]
+    states = [TaskState.of(Task(path)) for path in (challenged.first, challenged.strengthened)]
     assert states[0].running != states[1].running
 
 

@@ -196,7 +196,7 @@ def test_ctrl_c_leaves_nothing_running_and_keeps_what_was_judged(task: Task, tmp
     assert ended.code == 130
     judged = len(results(tmp_path))
     assert 2 <= judged < 12
-    assert not [path for path in TEMPORARY.iterdir() if path.name.startswith("lmr-author-bench-")]
+    assert not [path for path in TEMPORARY.iterdir() if path.name.startswith("lmr-author-trees-")]
     done = succeed(*command, cwd=tmp_path)
     assert f"12 candidates, {judged} of them by an earlier run" in done.out
 

@@ -19,7 +19,7 @@ from lmr_author.cli.review import ask_answers
 from lmr_author.core.errors import UsageError
 from lmr_author.core.task import CATEGORIES, Evaluation, GateResult, GateStatus, Task
 from lmr_author.core.task.evaluation import GateDetail, UsedSandbox, store
-from lmr_author.core.task.folder import State
+from lmr_author.core.task.folder import TaskState
 from lmr_author.core.task.mutation import Survivor
 from lmr_author.proof.evaluation.mutants import Mutant
 from lmr_author.release.review.checklist import HUMAN, human_items
@@ -62,7 +62,7 @@ def test_a_reason_can_be_left_for_its_question(keys: PipeInput) -> None:
 def with_survivors(folder: Path, *survivors: Survivor) -> Task:
     """A task whose evaluation lists these."""
     task = make_task(folder)
-    state = State.of(task)
+    state = TaskState.of(task)
     detail = GateDetail(made=3, survivors=survivors)
     gate = GateResult("mutants-die", GateStatus.FAILED, "…", implementation=1, detail=detail)
     record = Evaluation(

@@ -11,9 +11,9 @@ import pytest
 
 from lmr_author.core.task import GateResult, GateStatus, Task
 from lmr_author.proof.evaluation import judges
-from lmr_author.proof.evaluation.bench import Bench
 from lmr_author.proof.evaluation.evaluate import EvaluationRun
 from lmr_author.proof.evaluation.judges import RecordingJudge
+from lmr_author.proof.evaluation.trees import TargetTrees
 from lmr_author.runtime.replay import replaying
 from lmr_author.runtime.replay.outcomes import Replay, ReplayOutcome
 from lmr_author.runtime.replay.replaying import CONTROL
@@ -33,19 +33,19 @@ def task(hinge: Task) -> Task:
 
 
 @pytest.fixture
-def bench(task: Task) -> Iterator[Bench]:
+def trees(task: Task) -> Iterator[TargetTrees]:
     info = task.load()
     with (
         LocalSandbox(PLAIN_PYTHON) as sandbox,
-        Bench(task, info, info.implementations[0], sandbox, 10.0) as bench,
+        TargetTrees(task, info, info.implementations[0], sandbox, 10.0) as trees,
     ):
         sandbox.prepare()
-        yield bench
+        yield trees
 
 
-def judge(bench: Bench) -> RecordingJudge:
-    assert bench.recording is not None
-    return RecordingJudge(bench, bench.recording)
+def judge(trees: TargetTrees) -> RecordingJudge:
+    assert trees.recording is not None
+    return RecordingJudge(trees, trees.recording)
 
 
 def busy(monkeypatch: pytest.MonkeyPatch, times: int, only: str | None = None) -> list[float]:
@@ -85,27 +85,29 @@ def test_where_the_golden_never_gets_by_nothing_is_proven(
     assert gate(result, "golden-passes").status is GateStatus.PASSED
 
 
-def test_a_version_whose_time_ran_out_is_tried_again(monkeypatch: pytest.MonkeyPatch, bench: Bench) -> None:
+def test_a_version_whose_time_ran_out_is_tried_again(
+    monkeypatch: pytest.MonkeyPatch, trees: TargetTrees
+) -> None:
     asked = busy(monkeypatch, 1, "same")
-    same = bench.golden_overlay["pkg/losses.py"]
+    same = trees.golden_overlay["pkg/losses.py"]
 
-    assert judge(bench).versions({"same": same, "wrong": WRONG})["same"].passed
+    assert judge(trees).versions({"same": same, "wrong": WRONG})["same"].passed
     assert len(asked) == 2
 
 
-def test_an_endless_version_is_noticed_in_one_case_at_a_time(bench: Bench) -> None:
-    endless = bench.golden_overlay["pkg/losses.py"].replace(b"    gap =", b"    while True: pass\n    gap =")
+def test_an_endless_version_is_noticed_in_one_case_at_a_time(trees: TargetTrees) -> None:
+    endless = trees.golden_overlay["pkg/losses.py"].replace(b"    gap =", b"    while True: pass\n    gap =")
     assert b"while True" in endless
-    assert bench.recording is not None and len(bench.recording.cases) > 1
-    found = judge(bench).versions({"endless": endless}, 0.5)["endless"]
+    assert trees.recording is not None and len(trees.recording.cases) > 1
+    found = judge(trees).versions({"endless": endless}, 0.5)["endless"]
     assert (found.passed, found.late) == (False, True)
     assert found.reason.count("time limit") == 1
 
 
-def test_a_run_that_ends_early_is_the_work_of_one_version(bench: Bench) -> None:
-    golden = bench.golden_overlay["pkg/losses.py"]
+def test_a_run_that_ends_early_is_the_work_of_one_version(trees: TargetTrees) -> None:
+    golden = trees.golden_overlay["pkg/losses.py"]
     killer = golden.replace(b"    gap =", b"    import os\n    os.kill(os.getppid(), 9)\n    gap =")
-    found = judge(bench).versions({"first": golden, "killer": killer, "last": golden, "wrong": WRONG})
+    found = judge(trees).versions({"first": golden, "killer": killer, "last": golden, "wrong": WRONG})
     assert {name: item.passed for name, item in found.items()} == {
         "first": True, "killer": False, "last": True, "wrong": False,
     }  # fmt: skip

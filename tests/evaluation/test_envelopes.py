@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from lmr_author.proof.evaluation.candidates.fitting import fit
-from lmr_author.proof.evaluation.candidates.reply import Invalid
+from lmr_author.proof.evaluation.candidates.reply import InvalidAnswer
 from tests.evaluation.test_replies import (
     GOAL,
     PATH,
@@ -416,7 +416,7 @@ def test_what_is_not_understood_is_invalid_and_says_what_was_seen(name: str) -> 
     said, text = INVALID[name]
     assert not problem({"text": text, "must": "invalid"})
     subject = subject_of("hinge", is_right=True)
-    with pytest.raises(Invalid, match=said):
+    with pytest.raises(InvalidAnswer, match=said):
         fit(text(subject), subject.slot)
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from lmr_author.core.code import Module, find
 from lmr_author.core.task import Target
 from lmr_author.proof.evaluation.candidates.fitting import FittedAnswer, Slot, fit
-from lmr_author.proof.evaluation.candidates.reply import Invalid
+from lmr_author.proof.evaluation.candidates.reply import InvalidAnswer
 
 GOAL = '''\
 # coding: utf-8
@@ -206,7 +206,7 @@ def test_decorators_and_the_signature_stay_those_of_the_task(answer: str) -> Non
     ],
 )
 def test_another_signature_is_refused(answer: str, seen: str) -> None:
-    with pytest.raises(Invalid, match=seen):
+    with pytest.raises(InvalidAnswer, match=seen):
         fitted(answer)
 
 
@@ -239,7 +239,7 @@ def test_an_answer_that_does_nothing_is_noticed(answer: str) -> None:
     ],
 )
 def test_what_is_no_answer_is_invalid(answer: str, said: str) -> None:
-    with pytest.raises(Invalid) as error:
+    with pytest.raises(InvalidAnswer) as error:
         fitted(answer)
     assert said in error.value.message
 
@@ -287,7 +287,7 @@ def test_a_whole_file_with_a_fence_in_a_docstring_is_read_as_a_file() -> None:
 def test_any_text_is_fitted_or_invalid(text: str) -> None:
     try:
         found = fitted(text)
-    except Invalid:
+    except InvalidAnswer:
         return
     ast.parse(found.data)
 
@@ -306,14 +306,14 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_reply_that_is_made_to_be_slow_is_refused(name: str) -> None:
     began = time.process_time()
-    with pytest.raises(Invalid):
+    with pytest.raises(InvalidAnswer):
         fitted(HOSTILE[name])
     assert time.process_time() - began < 30, "quadratic time would be minutes"
 
 
 def test_an_edit_that_does_not_fit_is_named() -> None:
     with pytest.raises(
-        Invalid,
+        InvalidAnswer,
         match=r"an edit does not apply: pkg/losses.py does not contain the lines that begin with 'of another'",
     ):
         fitted("<<<<<<< SEARCH\n    of another\n=======\n    return 1\n>>>>>>> REPLACE\n")

@@ -12,10 +12,10 @@ import pytest
 
 from lmr_author.authoring.masking import MaskOptions, mask
 from lmr_author.core.task import Task
-from lmr_author.proof.evaluation.bench import find_twins
 from lmr_author.proof.evaluation.candidates.results import CandidateResult
 from lmr_author.proof.evaluation.candidates.run import ScoredPredictions, score
 from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions
+from lmr_author.proof.evaluation.trees import duplicate_targets
 from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.runtime.environment.where import Where
 from lmr_author.runtime.replay import replaying, staging
@@ -220,6 +220,6 @@ def test_a_candidate_cannot_call_another_target_that_is_a_copy_of_its_own(
 
 def test_harbors_grader_gets_no_golden_of_a_copy(copied: Task, tmp_path: Path) -> None:
     info = copied.load()
-    masked = staging.golden_overlay(copied, info, find_twins(copied, info, info.implementations[0]))
+    masked = staging.golden_overlay(copied, info, duplicate_targets(copied, info, info.implementations[0]))
     assert b"return gap" not in masked["pkg/legacy.py"]
     assert b"return gap" in masked["pkg/losses.py"] and b"fsum" in masked["pkg/losses.py"]

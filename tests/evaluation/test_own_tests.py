@@ -10,7 +10,7 @@ import pytest
 
 from lmr_author.cli.app import main
 from lmr_author.core.task import GateStatus, Severity, Task, mutation
-from lmr_author.proof.evaluation import wrong_versions
+from lmr_author.proof.evaluation import mutation_gates
 from lmr_author.proof.evaluation.evaluate import EvaluateOptions, EvaluationRun, evaluate
 from lmr_author.proof.validation.run import validate
 from lmr_author.release.reporting import status
@@ -105,7 +105,7 @@ KINDS = {
 @pytest.fixture(autouse=True)
 def few_mutants(monkeypatch: pytest.MonkeyPatch) -> None:
     """Enough to see that they run."""
-    monkeypatch.setattr(wrong_versions, "MOST_BY_SCRIPT", MUTANTS)
+    monkeypatch.setattr(mutation_gates, "MOST_BY_SCRIPT", MUTANTS)
     monkeypatch.setattr(mutation, "FEWEST", MUTANTS)
 
 

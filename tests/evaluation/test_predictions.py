@@ -12,7 +12,7 @@ from lmr_author.core import code
 from lmr_author.core.task import Target, Task
 from lmr_author.proof.evaluation.candidates import predictions
 from lmr_author.proof.evaluation.candidates.fitting import FittedAnswer, Slot, fit
-from lmr_author.proof.evaluation.candidates.reply import Invalid
+from lmr_author.proof.evaluation.candidates.reply import InvalidAnswer
 from tests.evaluation.foreign import foreign_task
 from tests.evaluation.made import MASKED
 
@@ -106,12 +106,12 @@ def test_a_patch_applies_from_where_it_was_made_even_miscounted(
     ],
 )
 def test_a_patch_that_does_not_apply_is_invalid(text: str) -> None:
-    with pytest.raises(Invalid):
+    with pytest.raises(InvalidAnswer):
         fitted(text)
 
 
 def test_a_patch_of_other_files_says_so() -> None:
-    with pytest.raises(Invalid, match=r"the answer changes old/smooth.py, not scores/smooth.py"):
+    with pytest.raises(InvalidAnswer, match=r"the answer changes old/smooth.py, not scores/smooth.py"):
         fitted(
             "--- a/old/smooth.py\n+++ b/old/smooth.py\n@@ -5 +5 @@\n def f(x):\n-    pass\n+    return x\n"
         )

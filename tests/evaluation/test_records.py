@@ -14,7 +14,7 @@ from lmr_author.cli.app import main
 from lmr_author.core import files
 from lmr_author.core.task import Evaluation, GateResult, GateStatus, Task
 from lmr_author.core.task.evaluation import GateDetail, UsedSandbox, load, store
-from lmr_author.core.task.folder import State
+from lmr_author.core.task.folder import TaskState
 from lmr_author.proof.evaluation import evaluate
 from lmr_author.proof.validation.run import validate
 from lmr_author.release.reporting import records as report_records
@@ -36,7 +36,7 @@ def record(task: Task, kind: str = "local", passed: bool = True, **changed: Any)
     later = GateResult("golden-passes", GateStatus.PASSED if passed else GateStatus.SKIPPED, "", "", 1)
     mutants = GateDetail(made=40, method="recorded cases")
     last = GateResult("mutants-die", later.status, "", "", 1, detail=mutants if passed else GateDetail())
-    state = State.of(task)
+    state = TaskState.of(task)
     return replace(
         Evaluation(
             tool="0",
@@ -196,9 +196,9 @@ RUN: dict[str, Edit] = {
 
 @pytest.mark.parametrize("what", RUN)
 def test_what_is_run_does_not(task: Task, what: str) -> None:
-    before = State.of(task)
+    before = TaskState.of(task)
     edit(task, RUN[what])
-    assert State.of(task).running != before.running
+    assert TaskState.of(task).running != before.running
 
 
 @pytest.mark.parametrize("name", ["margin-ranking/README.md", "requirements.lock"])
@@ -212,7 +212,7 @@ def test_every_other_file_is_what_is_run(task: Task, name: str) -> None:
 @pytest.mark.parametrize("text", ["no JSON", '{"implementations": [7]}'])
 def test_an_info_json_that_is_none_still_has_a_state(task: Task, text: str) -> None:
     task.info_path.write_text(text)
-    before = State.of(task)
-    assert before == State.of(task) and before.content == task.content_digest()
+    before = TaskState.of(task)
+    assert before == TaskState.of(task) and before.content == task.content_digest()
     task.info_path.write_text(text.replace("7", "8") if "7" in text else text + " ")
-    assert State.of(task).running != before.running
+    assert TaskState.of(task).running != before.running

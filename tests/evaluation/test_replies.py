@@ -21,7 +21,7 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Target, Task
 from lmr_author.proof.evaluation.candidates.answer import read
 from lmr_author.proof.evaluation.candidates.fitting import Slot, fit
-from lmr_author.proof.evaluation.candidates.reply import Invalid
+from lmr_author.proof.evaluation.candidates.reply import InvalidAnswer
 
 ROOT = Path(__file__).parents[2]
 PATH = "pkg/losses.py"
@@ -230,7 +230,7 @@ def verdict(reply: dict[str, Any], *, is_right: bool) -> str:
     subject = subject_of(target, is_right=is_right)
     try:
         fitted = fit(written(reply, subject), subject.slot, is_file=reply.get("file", False))
-    except Invalid:
+    except InvalidAnswer:
         return "invalid"
     names: dict[str, Any] = {}
     try:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from lmr_author.core.texts import whole_percent
-from lmr_author.proof.evaluation.wrong_versions import zeroed
+from lmr_author.proof.evaluation.mutation_gates import zeroed
 
 LEAVES = (
     st.none()

@@ -13,7 +13,7 @@ from lmr_author.authoring.new_task.fields import FIELDS, read_fields, set_fields
 from lmr_author.cli.app import main
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.task import Task, evaluation, provenance
-from lmr_author.core.task.folder import State
+from lmr_author.core.task.folder import TaskState
 from tests.new_task.making import make
 from tests.papers import make_paper
 
@@ -52,9 +52,9 @@ def test_every_field_can_be_changed_and_put_back(task: Task) -> None:
 
 
 def test_the_evaluation_still_holds_afterwards(task: Task) -> None:
-    running = State.of(task).running
+    running = TaskState.of(task).running
     set_fields(task, {"year": "2019", "category": "Data Augmentation"})
-    assert State.of(task).running == running
+    assert TaskState.of(task).running == running
     assert evaluation.load(task) is not None
 
 
@@ -97,7 +97,7 @@ def test_a_ledger_that_does_not_hold_is_refused_and_nothing_is_written(task: Tas
 
 
 def test_a_sign_off_is_of_one_ledger(task: Task) -> None:
-    before = State.of(task)
+    before = TaskState.of(task)
     set_fields(
         task,
         {
@@ -106,7 +106,7 @@ def test_a_sign_off_is_of_one_ledger(task: Task) -> None:
             )
         },
     )
-    after = State.of(task)
+    after = TaskState.of(task)
     assert (after.content, after.running) == (
         before.content,
         before.running,

@@ -10,7 +10,7 @@ import pytest
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import ledger
 from lmr_author.release.recipes import STAGES, made, stages
-from lmr_author.release.recipes.made import Made
+from lmr_author.release.recipes.made import MakingRecord
 from lmr_author.release.recipes.recipe import read
 from lmr_author.release.recipes.stages import Build
 from tests.cli.program import succeed
@@ -35,12 +35,12 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
     (folder / "ledger.yaml").write_text(LEDGER)
     build = Build(read(folder), work)
     for stage in (stages.source, stages.environment, stages.mask):
-        stage(build, Made())
+        stage(build, MakingRecord())
     return build
 
 
 def test_it_is_kept_with_pages_shown_and_written_back(build: Build, tmp_path: Path) -> None:
-    record = stages.check(build, Made())
+    record = stages.check(build, MakingRecord())
     assert not [one for one in record.findings if one.code.startswith(("LMR80", "LMR000"))]
     task = build.task
     assert [entry.page for entry in ledger.load(task).entries] == [1, 0]
@@ -72,11 +72,11 @@ def test_a_false_one_stops_the_recipe_and_leaves_the_earlier_one(
     build: Build, old: str, new: str, place: str, advice: str
 ) -> None:
     file, stored = build.folder.path / "ledger.yaml", build.task.ledger_path
-    stages.check(build, Made())
+    stages.check(build, MakingRecord())
     before = stored.read_bytes()
     file.write_text(LEDGER.replace(old, new))
     with pytest.raises(LmrError) as caught:
-        stages.check(build, Made())
+        stages.check(build, MakingRecord())
     assert caught.value.message.startswith(f"{file}: {place}") and advice in caught.value.hint
     assert stored.read_bytes() == before
     file.write_text(LEDGER)
@@ -92,11 +92,11 @@ def test_one_that_is_malformed_is_refused_before_anything_is_made(build: Build) 
 
 def test_without_one_the_task_has_none(build: Build) -> None:
     file = build.folder.path / "ledger.yaml"
-    stages.check(build, Made())
+    stages.check(build, MakingRecord())
     with_ledger = made.wanted(build.folder)
     file.unlink()
     changed = [stage for stage, digest in made.wanted(build.folder).items() if digest != with_ledger[stage]]
     assert changed == list(STAGES[STAGES.index("validate") :])
-    stages.check(build, Made())
+    stages.check(build, MakingRecord())
     assert not build.task.ledger_path.exists()
     file.write_text(LEDGER)

@@ -11,7 +11,7 @@ import pytest
 from lmr_author.authoring.masking import MaskOptions, mask
 from lmr_author.cli.app import main
 from lmr_author.core.task import Evaluation, Task, evaluation
-from lmr_author.core.task.folder import State
+from lmr_author.core.task.folder import TaskState
 from lmr_author.release.reporting.status import status_with
 from tests.support import make_task
 
@@ -27,7 +27,7 @@ def evaluated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Task:
     test = task.unit_test(task.load(), task.load().implementations[0])
     test.parent.mkdir(exist_ok=True)
     test.write_text("assert True\n")
-    state = State.of(task)
+    state = TaskState.of(task)
     evaluation.store(
         task,
         Evaluation(

@@ -15,7 +15,7 @@ import pytest
 
 from lmr_author.cli.review_screens import show_evidence
 from lmr_author.core import files
-from lmr_author.core.task import State, Task, equivalents, evaluation, recording
+from lmr_author.core.task import Task, TaskState, equivalents, evaluation, recording
 from lmr_author.core.task.equivalents import EquivalentMutant
 from lmr_author.proof.validation.run import checked
 from lmr_author.release.reporting.report import report
@@ -235,7 +235,7 @@ def test_an_instruction_is_shown_without_its_line_breaks(
 
 
 def test_a_proof_on_another_base_image(finished: Task, tmp_path: Path) -> None:
-    last, state = evaluation.load(finished), State.of(finished)
+    last, state = evaluation.load(finished), TaskState.of(finished)
     assert last
     last = replace(last, content_digest=state.content, running_digest=state.running)
     used = replace(last.sandbox, kind="docker", other_base_image="lab/base:1", torch="1.13.1+cu117")

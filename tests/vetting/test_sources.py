@@ -8,7 +8,7 @@ import pytest
 
 from lmr_author.authoring.vetting import vet as sources
 from lmr_author.authoring.vetting.vet import Services
-from lmr_author.core.paper.fetch import MOST_BYTES, Unavailable, get
+from lmr_author.core.paper.fetch import MOST_BYTES, SourceUnavailable, get
 from tests.servers import Answer, serve
 
 ATOM = b"""<?xml version="1.0" encoding="UTF-8"?>
@@ -132,5 +132,5 @@ def test_redirections_are_followed_but_not_for_ever() -> None:
     ) as address:
         assert get(f"{address}/2").text == "here"
         for place in ("1", "loop"):
-            with pytest.raises(Unavailable, match="redirect"):
+            with pytest.raises(SourceUnavailable, match="redirect"):
                 get(f"{address}/{place}")

@@ -34,7 +34,7 @@ Format: ``schemas/from-repository.schema.json``.
 
 
 @dataclass(frozen=True)
-class PutBack:
+class ReturnedFiles:
     """Files that were moved away: ``done`` are back, ``left`` are histories, or something new is in their place."""
 
     done: tuple[str, ...] = ()
@@ -132,7 +132,7 @@ def take_out(repository: Path, keep: Path, paths: Iterable[str]) -> tuple[str, .
     return tuple(names)
 
 
-def put_back(repository: Path, keep: Path) -> PutBack:
+def put_back(repository: Path, keep: Path) -> ReturnedFiles:
     """Move what was moved to ``keep`` back into the repository, but for version histories.
 
     Files that a run has recreated are replaced; a file whose path holds something else stays in ``keep``.
@@ -155,7 +155,7 @@ def put_back(repository: Path, keep: Path) -> PutBack:
         files.write_json(keep / RECORD, {relative: moved[relative] for relative in left})
     elif moved:
         (keep / RECORD).unlink()
-    return PutBack(tuple(done), tuple(left))
+    return ReturnedFiles(tuple(done), tuple(left))
 
 
 def taken_out(keep: Path) -> dict[str, str]:

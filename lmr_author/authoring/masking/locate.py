@@ -115,7 +115,7 @@ def _similar(repository: Path, target: Target) -> list[indexing.IndexEntry]:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class FunctionToMask:
     """A function to mask: its file, relative to the repository, that file as it is now, and its definition."""
 
     path: str
@@ -133,10 +133,10 @@ class Selection:
 
     info: TaskInfo
     repository: Path
-    chosen: tuple[Chosen, ...]
+    chosen: tuple[FunctionToMask, ...]
 
-    def by_file(self) -> dict[str, list[Chosen]]:
-        result: dict[str, list[Chosen]] = {}
+    def by_file(self) -> dict[str, list[FunctionToMask]]:
+        result: dict[str, list[FunctionToMask]] = {}
         for chosen in self.chosen:
             result.setdefault(chosen.path, []).append(chosen)
         return result
@@ -157,7 +157,7 @@ def select(task: Task, targets: Sequence[str], here: Path) -> Selection:
         module, definition = find(repository, target)
         _refuse_masked(info, target.path, definition)
         refuse_empty(module, definition)
-        chosen.append(Chosen(target.path, modules.setdefault(target.path, module), definition))
+        chosen.append(FunctionToMask(target.path, modules.setdefault(target.path, module), definition))
     selection = Selection(info, repository, tuple(chosen))
     for path, together in selection.by_file().items():
         refuse_overlaps(info, path, modules[path], [function.definition for function in together])
@@ -198,7 +198,7 @@ def methods_of(module: code.Module, definition: code.Definition) -> list[str]:
     """Return the node ids of a class's methods that have a body to mask, constructors last."""
     methods = [method for method in code.methods(module, definition) if not empty_body(method)]
     methods.sort(key=lambda method: method.name in CONSTRUCTORS)
-    return [str(Chosen(module.name, module, method).target) for method in methods]
+    return [str(FunctionToMask(module.name, module, method).target) for method in methods]
 
 
 def refuse_overlaps(

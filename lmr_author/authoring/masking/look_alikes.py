@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lmr_author.authoring.masking import locate
 from lmr_author.authoring.masking.body import is_masked, unmask_source
-from lmr_author.authoring.masking.locate import Chosen, Selection, means
+from lmr_author.authoring.masking.locate import FunctionToMask, Selection, means
 from lmr_author.core import code, files
 from lmr_author.core.errors import LmrError, TargetError, UsageError
 from lmr_author.core.task import Task, TaskInfo
@@ -19,7 +19,7 @@ from lmr_author.proof.leaks.statements import compare, of_function
 
 @dataclass(frozen=True)
 class LookAlike:
-    chosen: Chosen
+    chosen: FunctionToMask
     record: AlsoMasked
 
 
@@ -51,7 +51,7 @@ def select_along(task: Task, selection: Selection, nodes: Sequence[str], here: P
                 f"restore it first: lmr-author unmask {shlex.quote(entry.node_id)}",
             )
         locate.refuse_empty(module, definition)
-        chosen = Chosen(target.path, modules.setdefault(target.path, module), definition)
+        chosen = FunctionToMask(target.path, modules.setdefault(target.path, module), definition)
         along.append(_look_alike(task, chosen, goldens))
     for path in {look_alike.record.path for look_alike in along}:
         together = [chosen.definition for chosen in selection.chosen if chosen.path == path]
@@ -60,7 +60,7 @@ def select_along(task: Task, selection: Selection, nodes: Sequence[str], here: P
     return tuple(along)
 
 
-def _look_alike(task: Task, chosen: Chosen, goldens: Mapping[str, code.FunctionNode]) -> LookAlike:
+def _look_alike(task: Task, chosen: FunctionToMask, goldens: Mapping[str, code.FunctionNode]) -> LookAlike:
     definition = chosen.definition
     statements = of_function(definition.function)
     target = max(goldens, key=lambda name: compare(of_function(goldens[name]), statements).similarity)

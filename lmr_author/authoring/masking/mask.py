@@ -14,7 +14,7 @@ from lmr_author.authoring.masking import leftovers, locate, look_alikes
 from lmr_author.authoring.masking.body import FunctionNotes, MaskNotes, is_masked, mask_source, unmask_source
 from lmr_author.authoring.masking.instruction import drafted, words_of
 from lmr_author.authoring.masking.leftovers import OpenLeak
-from lmr_author.authoring.masking.locate import Chosen, Selection, means, select
+from lmr_author.authoring.masking.locate import FunctionToMask, Selection, means, select
 from lmr_author.authoring.masking.look_alikes import LookAlike
 from lmr_author.authoring.suggesting.paper import likely_category as category_of
 from lmr_author.core import code, files
@@ -200,16 +200,16 @@ def propose_context(selection: Selection) -> dict[str, tuple[Proposal, ...]]:
     return {str(chosen.target): _proposals(selection, chosen) for chosen in selection.chosen}
 
 
-def likely_category(chosen: Chosen) -> str:
+def likely_category(chosen: FunctionToMask) -> str:
     return category_of(words_of(chosen.definition))
 
 
-def _proposals(selection: Selection, chosen: Chosen) -> tuple[Proposal, ...]:
+def _proposals(selection: Selection, chosen: FunctionToMask) -> tuple[Proposal, ...]:
     return propose(selection.repository, chosen.module, chosen.definition)
 
 
 def _entry(
-    task: Task, info: TaskInfo, chosen: Chosen, golden: str, described: FunctionNotes
+    task: Task, info: TaskInfo, chosen: FunctionToMask, golden: str, described: FunctionNotes
 ) -> Implementation:
     indices = {entry.target: entry.index for entry in info.implementations}
     free = next(number for number in range(1, len(indices) + 2) if number not in indices.values())
@@ -243,7 +243,7 @@ class _Change:
     """
 
     path: str
-    targets: Sequence[Chosen]
+    targets: Sequence[FunctionToMask]
     golden: str
     originals: Mapping[str, bytes]
     masked: bytes
@@ -258,7 +258,7 @@ def _plan(
     Raises LmrError where an original that is kept already is not that of the file.
     """
     targets = selection.by_file()
-    emptied: dict[str, list[Chosen]] = {}
+    emptied: dict[str, list[FunctionToMask]] = {}
     for look_alike in along:
         emptied.setdefault(look_alike.chosen.path, []).append(look_alike.chosen)
     goldens = {entry.golden_file: entry.goal_file for entry in selection.info.implementations}
@@ -287,7 +287,7 @@ def _plan(
     return changes
 
 
-def _original(task: Task, info: TaskInfo, functions: Sequence[Chosen], golden: str) -> bytes:
+def _original(task: Task, info: TaskInfo, functions: Sequence[FunctionToMask], golden: str) -> bytes:
     """Return a file as it was before anything in it was masked. ``golden``: its golden; "" when it has none."""
     path, module = functions[0].path, functions[0].module
     masked = task.masked_in(path, info)

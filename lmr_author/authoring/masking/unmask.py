@@ -58,7 +58,7 @@ def unmask(task: Task, target: str | None, here: Path, *, force: bool = False) -
     """
     leftovers.taken_out(task.removed_folder)  # a damaged record is reported before anything is written
     is_cleared, moved = _clear_originals(task, target)
-    masked = _Masked.of(task)
+    masked = _MaskedParts.of(task)
     info = masked.info
     if not masked.names:
         back = leftovers.put_back(task.repository(info), task.removed_folder)
@@ -77,7 +77,7 @@ def unmask(task: Task, target: str | None, here: Path, *, force: bool = False) -
         moved += _unmask_one(task, info, entry, force)
         info = task.load()
     # Nothing is masked any more: what was taken out because it held an answer may be there again.
-    back = leftovers.PutBack()
+    back = leftovers.ReturnedFiles()
     if not info.implementations:
         back = leftovers.put_back(task.repository(info), task.removed_folder)
     return UnmaskResult(tuple(targets), tuple(moved), also, back.done, back.left)
@@ -103,11 +103,11 @@ def _unmask_one(task: Task, info: TaskInfo, entry: Implementation, force: bool) 
 
 def masked_names(task: Task) -> dict[str, str]:
     """Return node id → remark of everything that ``unmask`` restores."""
-    return _Masked.of(task).names
+    return _MaskedParts.of(task).names
 
 
 @dataclass(frozen=True)
-class _Masked:
+class _MaskedParts:
     """What is masked in a task, or the part of it to be restored; ``along`` are look-alikes."""
 
     info: TaskInfo
@@ -115,7 +115,7 @@ class _Masked:
     along: tuple[AlsoMasked, ...] = ()
 
     @classmethod
-    def of(cls, task: Task) -> _Masked:
+    def of(cls, task: Task) -> _MaskedParts:
         info = task.load()
         return cls(info, info.implementations, task.also_masked())
 
@@ -125,7 +125,7 @@ class _Masked:
         return names | {entry.node_id: f"masked together with {entry.target}" for entry in self.along}
 
 
-def _choose(task: Task, masked: _Masked, target: str, here: Path, *, or_nothing: bool) -> _Masked:
+def _choose(task: Task, masked: _MaskedParts, target: str, here: Path, *, or_nothing: bool) -> _MaskedParts:
     """Return what a target names. Raises TargetError when it is not masked, or returns nothing if that will do."""
     info = masked.info
     names = [*masked.names, *(name.partition("::")[2] for name in masked.names)]
@@ -135,7 +135,7 @@ def _choose(task: Task, masked: _Masked, target: str, here: Path, *, or_nothing:
         wanted = locate.locate(task.repository(info), target, here)
     except TargetError as error:
         if or_nothing:
-            return _Masked(info)
+            return _MaskedParts(info)
         raise TargetError(error.message, hint) from error
     named = []
     for entry in info.implementations:
@@ -143,7 +143,7 @@ def _choose(task: Task, masked: _Masked, target: str, here: Path, *, or_nothing:
         if entry.goal_file == wanted.path and wanted.qualname in (entry.qualname, owner):
             named.append(entry)
     if named := code.meant(task.repository(info), wanted, named):
-        return _Masked(info, tuple(named))
+        return _MaskedParts(info, tuple(named))
     along = []
     for look_alike in masked.along:
         is_wanted = (look_alike.path, look_alike.qualname) == (wanted.path, wanted.qualname)
@@ -151,7 +151,7 @@ def _choose(task: Task, masked: _Masked, target: str, here: Path, *, or_nothing:
             along.append(look_alike)
     if not along and not or_nothing:
         raise TargetError(f"{wanted} is not masked in {task.name}", hint)
-    return _Masked(info, along=tuple(along))
+    return _MaskedParts(info, along=tuple(along))
 
 
 def _clear_originals(task: Task, named: str | None) -> tuple[bool, list[str]]:
@@ -177,7 +177,7 @@ def _clear_originals(task: Task, named: str | None) -> tuple[bool, list[str]]:
 
 
 @dataclass(frozen=True)
-class _Restored:
+class _Restoration:
     """A goal file with one function restored: its golden, the goal file as it is, its new bytes, its edits."""
 
     golden: code.Module
@@ -186,7 +186,7 @@ class _Restored:
     is_edited: bool
 
 
-def _restored(task: Task, info: TaskInfo, entry: Implementation, force: bool) -> _Restored:
+def _restored(task: Task, info: TaskInfo, entry: Implementation, force: bool) -> _Restoration:
     golden_path = task.golden(entry)
     if not golden_path.is_file():
         raise LmrError(f"{entry.golden_file} is missing", "restore it from version control")
@@ -202,18 +202,18 @@ def _restored(task: Task, info: TaskInfo, entry: Implementation, force: bool) ->
     except LmrError as error:
         problem = error.message
     if not problem:
-        return _Restored(golden, goal, data, False)
+        return _Restoration(golden, goal, data, False)
     if not force or not is_alone:
         raise TargetError(
             problem, "--force restores the golden; the edited file is kept in authoring/removed/"
         )
-    return _Restored(golden, goal, original, True)
+    return _Restoration(golden, goal, original, True)
 
 
 # words
 
 
-def _keep_words(task: Task, entry: Implementation, now: _Restored) -> bool:
+def _keep_words(task: Task, entry: Implementation, now: _Restoration) -> bool:
     """Write the record of an implementation to be unmasked. Returns False for a comment edited into another form."""
     golden, goal = now.golden, now.goal
     # A damaged record is nobody's here: it stays, and does not keep anybody from unmasking.

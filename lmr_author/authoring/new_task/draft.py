@@ -62,7 +62,7 @@ OPTIONS = {"number": "--id", "name": "--name", "title": "--title", "year": "--ye
 
 
 @dataclass(frozen=True)
-class Draft:
+class TaskDraft:
     """The values of :data:`LABELS`, as text; "" for what is not known. Authors are separated by semicolons."""
 
     number: str = ""
@@ -76,17 +76,17 @@ class Draft:
     repo_folder: str = ""
 
 
-class Wizard(Protocol):
+class Questioner(Protocol):
     """A person at a terminal."""
 
     def repository(self, linked: tuple[str, ...]) -> str:
         """Return the repository's address; ``linked`` are those that the paper links."""
 
-    def edit(self, draft: Draft, taken: Mapping[int, str], facts: Facts) -> Draft:
+    def edit(self, draft: TaskDraft, taken: Mapping[int, str], facts: Facts) -> TaskDraft:
         """Show the draft with the sources of its values, and let everything be changed until nothing is wrong."""
 
 
-def problems(draft: Draft, taken: Mapping[int, str]) -> dict[str, str]:
+def problems(draft: TaskDraft, taken: Mapping[int, str]) -> dict[str, str]:
     wrong = {}
     for name in ("title", "year"):
         if not getattr(draft, name):
@@ -111,7 +111,7 @@ def problems(draft: Draft, taken: Mapping[int, str]) -> dict[str, str]:
     return wrong
 
 
-def unpublished(draft: Draft) -> dict[str, str]:
+def unpublished(draft: TaskDraft) -> dict[str, str]:
     """Return what may be missing in a task in the making, but is an error of `validate` in a finished one."""
     missing = {}
     if not draft.paper_url:
@@ -122,7 +122,9 @@ def unpublished(draft: Draft) -> dict[str, str]:
     return missing
 
 
-def require_valid(draft: Draft, taken: Mapping[int, str], fields: Collection[str] = tuple(LABELS)) -> None:
+def require_valid(
+    draft: TaskDraft, taken: Mapping[int, str], fields: Collection[str] = tuple(LABELS)
+) -> None:
     """Raise UsageError for the problems of some fields, naming the options that give the values."""
     wrong = {name: problem for name, problem in problems(draft, taken).items() if name in fields}
     if wrong:
@@ -168,7 +170,7 @@ class Stages:
 
 
 def provenance_of(
-    info: TaskInfo, draft: Draft, stages: Stages, text_sha256: str, created: datetime
+    info: TaskInfo, draft: TaskDraft, stages: Stages, text_sha256: str, created: datetime
 ) -> Provenance:
     packages = {name: metadata.version(name) for name in TOOLS}
     return Provenance(
@@ -180,7 +182,7 @@ def provenance_of(
     )
 
 
-def _paper(info: TaskInfo, draft: Draft, stages: Stages) -> PaperOrigin:
+def _paper(info: TaskInfo, draft: TaskDraft, stages: Stages) -> PaperOrigin:
     fetched, paper = stages.fetched, stages.paper
     return PaperOrigin(
         source=fetched.source,

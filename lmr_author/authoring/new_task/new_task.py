@@ -10,9 +10,9 @@ from pathlib import Path
 
 from lmr_author.authoring.new_task.draft import (
     RESERVED,
-    Draft,
+    Questioner,
     Stages,
-    Wizard,
+    TaskDraft,
     default_name,
     notes_on,
     provenance_of,
@@ -87,7 +87,7 @@ class NewTaskResult:
 
 
 def new_task(
-    options: NewTaskOptions, progress: Progress | None = None, wizard: Wizard | None = None
+    options: NewTaskOptions, progress: Progress | None = None, wizard: Questioner | None = None
 ) -> NewTaskResult:
     """Make a task folder. It appears at the end, complete; on any error, and on Ctrl-C, there is none.
 
@@ -105,7 +105,7 @@ def new_task(
         raise LmrError(
             f"the number {options.id} is taken by {taken[options.id]}/", "pass another --id, or none"
         )
-    require_valid(Draft(**fields), taken, fields)  # wrong input fails before any work
+    require_valid(TaskDraft(**fields), taken, fields)  # wrong input fails before any work
     choose_base(Needs(), options.base_image, options.python_version)
     patch = _read_patch(options)
     is_remote = options.paper.startswith(("http://", "https://")) or arxiv_id(options.paper)
@@ -257,11 +257,11 @@ def _repo_folder(options: NewTaskOptions, address: Address) -> str:
     return f"{name}-code" if name.lower() in RESERVED else name
 
 
-def _draft(options: NewTaskOptions, read: Paper, facts: Facts, taken: dict[int, str]) -> Draft:
+def _draft(options: NewTaskOptions, read: Paper, facts: Facts, taken: dict[int, str]) -> TaskDraft:
     address = Address.parse(options.repo)
     repo_folder = _repo_folder(options, address)
     title = options.title or best(facts, "title")
-    return Draft(
+    return TaskDraft(
         number=str(options.id or max([0, *taken]) + 1),
         name=options.name or default_name(title) or repo_folder,
         title=title,
@@ -276,7 +276,7 @@ def _draft(options: NewTaskOptions, read: Paper, facts: Facts, taken: dict[int, 
     )
 
 
-def _info(draft: Draft) -> TaskInfo:
+def _info(draft: TaskDraft) -> TaskInfo:
     return TaskInfo(
         instance_id=int(draft.number),
         paper_name=draft.title,
@@ -288,7 +288,9 @@ def _info(draft: Draft) -> TaskInfo:
     )
 
 
-def _write(task: Task, info: TaskInfo, draft: Draft, stages: Stages, vetted: VettingRecord | None) -> None:
+def _write(
+    task: Task, info: TaskInfo, draft: TaskDraft, stages: Stages, vetted: VettingRecord | None
+) -> None:
     """Write every file of the new task; ``info.json`` last, because a folder with it counts as a task."""
     _require_room(task, info, stages)
     pdf = stages.fetched.path.read_bytes()

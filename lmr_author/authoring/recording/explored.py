@@ -18,7 +18,7 @@ from lmr_author.authoring.recording.run import RecordedCall
 from lmr_author.core.task import Progress
 from lmr_author.core.texts import Step
 from lmr_author.proof.evaluation.mutants import Mutant
-from lmr_author.proof.evaluation.wrong_versions import mutants_to_try
+from lmr_author.proof.evaluation.mutation_gates import mutants_to_try
 from lmr_author.proof.exploring.generate import (
     RETURNING,
     SECONDS,

@@ -16,7 +16,7 @@ from lmr_author.core.texts import counted, listed
 
 
 @dataclass(frozen=True)
-class Judgement:
+class CriterionScore:
     """The judgement of one criterion about a function.
 
     Attributes:
@@ -46,13 +46,15 @@ def pages(numbers: Sequence[int]) -> str:
     return f"p. {first}{' …' if len(numbers) > 3 else ''}"
 
 
-def described(prospect: Prospect) -> Judgement:
+def described(prospect: Prospect) -> CriterionScore:
     """The paper describes it, so that a model can implement it: its share of the best described function's score."""
     description = prospect.description
     if not description.matches:
-        return Judgement(description.share, "shares no distinctive term with the paper", "not in the paper")
+        return CriterionScore(
+            description.share, "shares no distinctive term with the paper", "not in the paper"
+        )
     terms = ", ".join(f"{match.term} ({pages(match.pages)})" for match in description.matches)
-    return Judgement(description.share, f"shares with the paper: {terms}")
+    return CriterionScore(description.share, f"shares with the paper: {terms}")
 
 
 LARGE = 45
@@ -61,16 +63,16 @@ SMALL = (0.02, 0.08, 0.25, 0.5, 0.8)
 """Value of a function of so few statements."""
 
 
-def size(prospect: Prospect) -> Judgement:
+def size(prospect: Prospect) -> CriterionScore:
     """It is large enough to be a task and small enough to be one."""
     statements, branches = prospect.entry.statements, prospect.entry.branches
     text = f"{counted(statements, 'statement')}, {counted(branches, 'branch', 'branches')}"
     if statements < 4:
-        return Judgement(SMALL[statements], f"{text}: almost nothing to implement", "trivial")
+        return CriterionScore(SMALL[statements], f"{text}: almost nothing to implement", "trivial")
     if statements > LARGE:
         value = max(0.1, LARGE / statements)
-        return Judgement(value, f"{text}: probably does more than one thing", "long")
-    return Judgement(SMALL[4] if statements == 4 else 1.0, text)
+        return CriterionScore(value, f"{text}: probably does more than one thing", "long")
+    return CriterionScore(SMALL[4] if statements == 4 else 1.0, text)
 
 
 _SETUP = ("__init__", "__post_init__", "__new__", "setup", "build_model", "build")
@@ -87,7 +89,7 @@ def is_test(path: str) -> bool:
     return bool(_TEST.search(path))
 
 
-def kind(prospect: Prospect) -> Judgement:
+def kind(prospect: Prospect) -> CriterionScore:
     """It belongs to the method, not to the machinery around it."""
     entry, name = prospect.entry, prospect.entry.name
     is_dunder = name.startswith("__") and name not in _METHOD_DUNDERS
@@ -117,8 +119,8 @@ def kind(prospect: Prospect) -> Judgement:
     )
     for applies, value, sentence, warning in rows:
         if applies:
-            return Judgement(value, sentence, warning)
-    return Judgement(1.0, "a method" if entry.class_name else "a function")
+            return CriterionScore(value, sentence, warning)
+    return CriterionScore(1.0, "a method" if entry.class_name else "a function")
 
 
 _PROJECTS = frozenset(TABLES["projects"].split())
@@ -138,33 +140,35 @@ def has_own_package(paths: Iterable[str]) -> bool:
     return False
 
 
-def originality(prospect: Prospect) -> Judgement:
+def originality(prospect: Prospect) -> CriterionScore:
     """It is the repository's own code, not a library's: the paper's contribution is seldom in a copy."""
     own = prospect.repository.lower().replace("-", "_")
     for folder in prospect.entry.path.split("/")[:-1]:
         if prospect.has_package and _EXAMPLES.fullmatch(folder):
-            return Judgement(0.3, f"it is in {folder}/, beside the repository's own package", "an example")
+            return CriterionScore(
+                0.3, f"it is in {folder}/, beside the repository's own package", "an example"
+            )
         name = folder.lower().replace("-", "_")
         if _FOREIGN.fullmatch(folder) or (name in _PROJECTS and name not in own):
-            return Judgement(0.4, f"it belongs to another project ({folder})", "another project's")
-    return Judgement(1.0, "it appears to be the repository's own code")
+            return CriterionScore(0.4, f"it belongs to another project ({folder})", "another project's")
+    return CriterionScore(1.0, "it appears to be the repository's own code")
 
 
 _HOOKS = frozenset(TABLES["hooks"].split())
 
 
-def called(prospect: Prospect) -> Judgement:
+def called(prospect: Prospect) -> CriterionScore:
     """Something calls it, as only a call can be recorded. By name: ``loss(…)`` may call another ``loss``."""
     entry, index = prospect.entry, prospect.index
     if callers := index.callers(entry.name):
         often = sorted(callers, key=lambda caller: (is_test(caller[0]), -caller[1], caller[0]))
         times = counted(sum(count for _, count in callers), "time")
-        return Judgement(1.0, f"called {times} by name: {listed([path for path, _ in often], 3)}")
+        return CriterionScore(1.0, f"called {times} by name: {listed([path for path, _ in often], 3)}")
     if entry.name in _HOOKS:
-        return Judgement(1.0, "called by its framework")
+        return CriterionScore(1.0, "called by its framework")
     if entry.name in index.mentioned:
-        return Judgement(0.9, "it is passed as a value, never called by name")
-    return Judgement(0.6, "nothing in the repository calls it by name", "never called")
+        return CriterionScore(0.9, "it is passed as a value, never called by name")
+    return CriterionScore(0.6, "nothing in the repository calls it by name", "never called")
 
 
 _ENTRY_POINTS = re.compile(r"main|cli(_main)?|run|train|evaluate|fit|launch|entry")
@@ -172,7 +176,7 @@ _UNSTORABLE = [(re.compile(row["pattern"], re.I), row["value"], row["what"]) for
 _OUTSIDE = [(frozenset(row["names"].split()), row["value"], row["what"]) for row in TABLES["outside"]]
 
 
-def recordable(prospect: Prospect) -> Judgement:
+def recordable(prospect: Prospect) -> CriterionScore:
     """Its inputs can be stored and given to another implementation: the worst that its names say."""
     entry = prospect.entry
     obstacles: list[tuple[float, str]] = []
@@ -191,10 +195,10 @@ def recordable(prospect: Prospect) -> Judgement:
     if not (entry.returns or entry.class_name or entry.generator or in_place):
         obstacles.append((0.6, "returns nothing"))
     if not obstacles:
-        return Judgement(1.0, "its inputs look like values that can be recorded")
+        return CriterionScore(1.0, "its inputs look like values that can be recorded")
     value, reason = min(obstacles)
     every = "; ".join(dict.fromkeys(text for _, text in sorted(obstacles)))
-    return Judgement(value, f"hard to record: it {every}", reason)
+    return CriterionScore(value, f"hard to record: it {every}", reason)
 
 
 _OBSTACLES = {
@@ -205,16 +209,16 @@ _OBSTACLES = {
 }
 
 
-def runs(prospect: Prospect) -> Judgement:
+def runs(prospect: Prospect) -> CriterionScore:
     """A test can import its file and run it."""
     obstacle = prospect.entry.obstacle
     if obstacle is None:
-        return Judgement(1.0, "no obstacle to running it in a test")
+        return CriterionScore(1.0, "no obstacle to running it in a test")
     value, warning = _OBSTACLES[obstacle.kind]
-    return Judgement(value, obstacle.sentence, warning)
+    return CriterionScore(value, obstacle.sentence, warning)
 
 
-CRITERIA: dict[str, tuple[float, Callable[[Prospect], Judgement]]] = {
+CRITERIA: dict[str, tuple[float, Callable[[Prospect], CriterionScore]]] = {
     "described": (1.0, described),
     "size": (1.0, size),
     "kind": (1.0, kind),

@@ -9,11 +9,11 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from lmr_author.authoring.suggesting.criteria import CRITERIA, Judgement, Prospect, has_own_package
+from lmr_author.authoring.suggesting.criteria import CRITERIA, CriterionScore, Prospect, has_own_package
 from lmr_author.authoring.suggesting.paper import ALIKE, Description, Descriptions, PaperText
 from lmr_author.core import files, foreign, indexing
 from lmr_author.core.errors import LmrError, UsageError
-from lmr_author.core.indexing import MAX_BYTES, Index, IndexEntry, Unread
+from lmr_author.core.indexing import MAX_BYTES, Index, IndexEntry, UnreadFile
 from lmr_author.core.repo.tree import unusable_code
 from lmr_author.core.task import UNIT_TEST, Task, TaskInfo
 from lmr_author.core.texts import listed
@@ -33,7 +33,7 @@ class Suggestion:
     entry: IndexEntry
     score: float
     description: Description
-    judgements: tuple[Judgement, ...]
+    judgements: tuple[CriterionScore, ...]
     masked: int | None = None
     copies: tuple[str, ...] = ()
 
@@ -87,7 +87,7 @@ class Suggestions:
     functions: int
     files: int
     pages: int
-    unread: tuple[Unread, ...]
+    unread: tuple[UnreadFile, ...]
     notes: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -196,15 +196,15 @@ def _without_copies(suggestions: Sequence[Suggestion]) -> list[Suggestion]:
     return distinct
 
 
-def _judge(prospect: Prospect) -> tuple[Judgement, ...]:
+def _judge(prospect: Prospect) -> tuple[CriterionScore, ...]:
     return tuple(replace(criterion(prospect), criterion=name) for name, (_, criterion) in CRITERIA.items())
 
 
-def _score(judgements: Sequence[Judgement]) -> float:
+def _score(judgements: Sequence[CriterionScore]) -> float:
     return 100 * prod(map(_weighted, judgements))
 
 
-def _weighted(judgement: Judgement) -> float:
+def _weighted(judgement: CriterionScore) -> float:
     weight, _ = CRITERIA[judgement.criterion]
     return float(judgement.value**weight)
 

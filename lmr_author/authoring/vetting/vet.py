@@ -30,7 +30,15 @@ from lmr_author.authoring.vetting.questions import (
 from lmr_author.core import files, paper, repo
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.paper import FetchedPaper, Paper
-from lmr_author.core.paper.fetch import ARXIV, SECONDS, ArxivEntry, Unavailable, arxiv_entry, arxiv_id, get
+from lmr_author.core.paper.fetch import (
+    ARXIV,
+    SECONDS,
+    ArxivEntry,
+    SourceUnavailable,
+    arxiv_entry,
+    arxiv_id,
+    get,
+)
 from lmr_author.core.repo import Address, Clone, CloneOptions
 from lmr_author.core.repo.citations import every_citation, read_bibtex
 from lmr_author.core.task import Progress, Task
@@ -97,7 +105,7 @@ def github(services: Services, repository: str) -> Reply:
 def _asked(name: str, ask: Callable[[], Evidence]) -> Reply:
     try:
         return VettingSource(name, "answered"), ask()
-    except Unavailable as error:
+    except SourceUnavailable as error:
         return VettingSource(name, "failed", str(error)), {}
 
 
@@ -113,7 +121,7 @@ def _of_arxiv(entry: ArxivEntry) -> Evidence:
 def _read_bib(text: str) -> Evidence:
     entries = [entry for entry in read_bibtex(text, "ACL Anthology") if entry.venue]
     if not entries:
-        raise Unavailable("the response is not a BibTeX entry")
+        raise SourceUnavailable("the response is not a BibTeX entry")
     year = entries[0].year
     return {
         "venue": [f"ACL Anthology: {entries[0].venue}"],
@@ -124,7 +132,7 @@ def _read_bib(text: str) -> Evidence:
 def _read_github(address: str, seconds: float) -> Evidence:
     data = get(address, accept="application/vnd.github+json", seconds=seconds).json()
     if "full_name" not in data:
-        raise Unavailable("the response is not a repository")
+        raise SourceUnavailable("the response is not a repository")
     pushed = printable(str(data.get("pushed_at") or "unknown"))[:10]
     activity = [f"GitHub: last push {pushed}"]
     if data.get("archived") is True:

@@ -29,16 +29,16 @@ _ATOM = "{http://www.w3.org/2005/Atom}"
 _ARXIV_NAMES = "{http://arxiv.org/schemas/atom}"
 
 
-class Unavailable(Exception):
+class SourceUnavailable(Exception):
     """A source that gave no answer: why, for a person."""
 
 
-class Unknown(Unavailable):
+class PaperNotFound(SourceUnavailable):
     """The source answered, but does not have the paper."""
 
 
 @dataclass(frozen=True)
-class Reply:
+class WebReply:
     """The body of an answer."""
 
     body: bytes
@@ -52,13 +52,13 @@ class Reply:
         try:
             data = json_data(self.body)
         except NotParsed as error:
-            raise Unavailable("the response is not JSON") from error
+            raise SourceUnavailable("the response is not JSON") from error
         if not isinstance(data, dict):
-            raise Unavailable("the response is not a JSON object")
+            raise SourceUnavailable("the response is not a JSON object")
         return data
 
 
-def get(url: str, *, accept: str = "*/*", seconds: float = SECONDS, most_bytes: int = MOST_BYTES) -> Reply:
+def get(url: str, *, accept: str = "*/*", seconds: float = SECONDS, most_bytes: int = MOST_BYTES) -> WebReply:
     """Fetch a page; redirects are followed. Raises Unavailable, with the reason, for everything that can go wrong."""
     import httpx
 
@@ -76,24 +76,24 @@ def get(url: str, *, accept: str = "*/*", seconds: float = SECONDS, most_bytes: 
             for chunk in response.iter_bytes():
                 body += chunk
                 if len(body) > most_bytes:
-                    raise Unavailable(f"the response is larger than {most_bytes // 2**20} MiB")
+                    raise SourceUnavailable(f"the response is larger than {most_bytes // 2**20} MiB")
                 if time.monotonic() > ends:
-                    raise Unavailable(f"no complete response within {seconds:g} s")
-            return Reply(bytes(body))
+                    raise SourceUnavailable(f"no complete response within {seconds:g} s")
+            return WebReply(bytes(body))
     except httpx.TimeoutException as error:
-        raise Unavailable(f"no response within {seconds:g} s") from error
+        raise SourceUnavailable(f"no response within {seconds:g} s") from error
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         reason = printable(str(error) or type(error).__name__, 120)
-        raise Unavailable(f"cannot be reached ({reason})") from error
+        raise SourceUnavailable(f"cannot be reached ({reason})") from error
 
 
-def _refusal(response: Any) -> Unavailable:
+def _refusal(response: Any) -> SourceUnavailable:
     code = response.status_code
     if code == 404:
-        return Unknown("not found (404)")
+        return PaperNotFound("not found (404)")
     if code == 429 or response.headers.get("x-ratelimit-remaining") == "0":
-        return Unavailable(f"rate limit reached{_until(response.headers)}")
-    return Unavailable(f"status {code} {printable(response.reason_phrase, 60)}".rstrip())
+        return SourceUnavailable(f"rate limit reached{_until(response.headers)}")
+    return SourceUnavailable(f"status {code} {printable(response.reason_phrase, 60)}".rstrip())
 
 
 def _until(headers: Mapping[str, str]) -> str:
@@ -134,14 +134,14 @@ def arxiv_entry(identifier: str, api: str = ARXIV, seconds: float = SECONDS) -> 
     feed = get(f"{api}/api/query?id_list={quote(identifier)}&max_results=1", seconds=seconds).body
     # Entities are not read: they may grow without end.
     if b"<!DOCTYPE" in feed or b"<!ENTITY" in feed:
-        raise Unavailable("the response is not an Atom feed")
+        raise SourceUnavailable("the response is not an Atom feed")
     try:
         entry = fromstring(feed).find(f"{_ATOM}entry")
     except ParseError as error:
-        raise Unavailable("the response is not an Atom feed") from error
+        raise SourceUnavailable("the response is not an Atom feed") from error
     published = entry.findtext(f"{_ATOM}published", "") if entry is not None else ""
     if entry is None or not re.match(r"\d{4}-", published):
-        raise Unknown("paper not found")
+        raise PaperNotFound("paper not found")
     subject = entry.find(f"{_ARXIV_NAMES}primary_category")
     links = {link.get("title"): link.get("href", "") for link in entry.findall(f"{_ATOM}link")}
     return ArxivEntry(
@@ -275,9 +275,9 @@ def _fetch_from_arxiv(identifier: str, into: Path, api: str) -> FetchedPaper:
         try:
             entry = arxiv_entry(identifier, api, ARXIV_SECONDS)
             break
-        except Unknown as error:
+        except PaperNotFound as error:
             raise LmrError(f"arXiv has no paper {identifier}", "check the id") from error
-        except Unavailable as error:
+        except SourceUnavailable as error:
             if is_last:
                 raise LmrError(f"arXiv lookup of {identifier} failed: {error}", _BY_HAND) from error
             time.sleep(ARXIV_PAUSE)  # it is often busy for a moment
@@ -291,7 +291,7 @@ def _download(url: str) -> bytes:
     try:
         # Some publishers answer an unknown client with a login page; say plainly what is wanted.
         return get(url, accept="application/pdf", seconds=DOWNLOAD_SECONDS, most_bytes=MAX_BYTES).body
-    except Unavailable as error:
+    except SourceUnavailable as error:
         raise LmrError(f"cannot download {_without_login(url)}: {error}", _BY_HAND) from error
 
 

@@ -96,7 +96,7 @@ class CallDifference(Record):
 
 
 @dataclass(frozen=True)
-class Missing(Record):
+class DriverAdvice(Record):
     """Advice for a driver, so that a misreading differs from the golden on a recorded call.
 
     Attributes:
@@ -162,7 +162,7 @@ class Challenger(Record):
     reason: str = ""
     difference: CallDifference | None = None
     tells: tuple[Count, ...] = ()
-    missing: Missing | None = None
+    missing: DriverAdvice | None = None
     accepted: Acceptance | None = None
     digest: str = ""
 

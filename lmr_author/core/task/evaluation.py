@@ -16,7 +16,7 @@ import msgspec
 
 from lmr_author.core import files
 from lmr_author.core.task import equivalents
-from lmr_author.core.task.folder import State, Task
+from lmr_author.core.task.folder import Task, TaskState
 from lmr_author.core.task.mutation import LIMITS, Judgement, MutantTally, MutationScore, Survivor
 from lmr_author.core.task.record import Count, Digest, Index, Record, Seconds, Text, Time
 from lmr_author.core.texts import listed, whole_percent
@@ -302,10 +302,10 @@ class Evaluation(Record):
         return self.passed and self.sandbox.weight > new.sandbox.weight
 
     @property
-    def state(self) -> State:
-        return State(self.content_digest, self.running_digest)
+    def state(self) -> TaskState:
+        return TaskState(self.content_digest, self.running_digest)
 
-    def is_of(self, state: State) -> bool:
+    def is_of(self, state: TaskState) -> bool:
         if self.running_digest:
             return self.running_digest == state.running
         return self.content_digest == state.content

@@ -319,7 +319,7 @@ _NOT_RUN_OF_ONE = frozenset({"instruction", "category", "retrieval_context", "re
 
 
 @dataclass(frozen=True)
-class State:
+class TaskState:
     """A task as it is at one time.
 
     Attributes:
@@ -334,7 +334,7 @@ class State:
     reviewed: str = ""
 
     @classmethod
-    def of(cls, task: Task) -> State:
+    def of(cls, task: Task) -> TaskState:
         """Return the task's state now; reads every file once."""
         content, running = hashlib.sha256(), hashlib.sha256()
         for name, digest in task.content():

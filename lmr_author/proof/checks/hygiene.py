@@ -11,7 +11,7 @@ from typing import Any
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import AUTHORING, Evaluation, provenance
-from lmr_author.core.task.folder import State
+from lmr_author.core.task.folder import TaskState
 from lmr_author.proof.checks.base import NOTE, WARNING, Problem, check
 from lmr_author.proof.checks.metadata import validator
 from lmr_author.proof.contents import FileEntry, TaskContents, once, read_json
@@ -204,7 +204,7 @@ def records_current(task: TaskContents) -> Iterator[Problem]:
             yield Problem(message, "run `lmr-author review` again", path)
 
 
-def _is_current(value: object, now: State) -> bool:
+def _is_current(value: object, now: TaskState) -> bool:
     try:
         return Evaluation.from_json(value).is_of(now)
     except LmrError:  # LMR802
@@ -212,5 +212,5 @@ def _is_current(value: object, now: State) -> bool:
 
 
 @once
-def state(task: TaskContents) -> State:
-    return State.of(task.task)
+def state(task: TaskContents) -> TaskState:
+    return TaskState.of(task.task)

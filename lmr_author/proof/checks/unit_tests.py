@@ -51,7 +51,7 @@ _WRITES = re.compile(
 """A call that writes a file, or tests whether it exists."""
 
 
-class Text(NamedTuple):
+class StringLiteral(NamedTuple):
     value: str
     line: int
 
@@ -66,15 +66,15 @@ class UnitTest:
         return [node for module in self.modules for node in ast.walk(module.tree)]
 
     @cached_property
-    def imports(self) -> list[Text]:
+    def imports(self) -> list[StringLiteral]:
         statements = (node for node in self.nodes if isinstance(node, ast.Import | ast.ImportFrom))
-        return [Text(ast.unparse(statement), statement.lineno) for statement in statements]
+        return [StringLiteral(ast.unparse(statement), statement.lineno) for statement in statements]
 
     @cached_property
-    def texts(self) -> list[Text]:
+    def texts(self) -> list[StringLiteral]:
         docstrings = {node.value for node in self.nodes if isinstance(node, ast.Expr)}
         constants = (node for node in self.nodes if isinstance(node, ast.Constant) and node not in docstrings)
-        return [Text(node.value, node.lineno) for node in constants if isinstance(node.value, str)]
+        return [StringLiteral(node.value, node.lineno) for node in constants if isinstance(node.value, str)]
 
     @cached_property
     def failures(self) -> list[ast.AST]:

@@ -23,9 +23,8 @@ from lmr_author.core.task import (
 )
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.evaluation import MUTANTS_DIE, UsedSandbox
-from lmr_author.core.task.folder import State
+from lmr_author.core.task.folder import TaskState
 from lmr_author.core.texts import listed
-from lmr_author.proof.evaluation.bench import MUTANTS, Bench
 from lmr_author.proof.evaluation.gates import (
     Gate,
     golden_passes,
@@ -35,7 +34,8 @@ from lmr_author.proof.evaluation.gates import (
     target_entered,
     untampered,
 )
-from lmr_author.proof.evaluation.wrong_versions import mutants_die, trivial_fails
+from lmr_author.proof.evaluation.mutation_gates import mutants_die, trivial_fails
+from lmr_author.proof.evaluation.trees import MUTANTS, TargetTrees
 from lmr_author.proof.targets import MaskedFunctions, masked_functions
 from lmr_author.runtime import cluster
 from lmr_author.runtime.environment.base_images import base_of
@@ -114,7 +114,7 @@ def evaluate(task: Task, options: EvaluateOptions, progress: Progress, on_gate: 
     files.require_writable(task.evaluation_path)
     about = _about_environment(task, options.where)
     started, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.monotonic()
-    state = State.of(task)
+    state = TaskState.of(task)
     gates: list[GateResult] = []
 
     def keep(result: GateResult) -> None:
@@ -160,7 +160,7 @@ def _gates_of(
     options: EvaluateOptions,
     progress: Progress,
 ) -> Iterator[GateResult]:
-    bench = Bench(
+    trees = TargetTrees(
         task,
         info,
         intended.implementation,
@@ -170,8 +170,8 @@ def _gates_of(
         progress,
         intended.qualnames,
     )
-    with bench:
-        yield from run_gates(GATES, bench, options.repeats, progress)
+    with trees:
+        yield from run_gates(GATES, trees, options.repeats, progress)
 
 
 def _skipped(intended: MaskedFunctions) -> Iterator[GateResult]:

@@ -70,13 +70,13 @@ def explore(
 
     Raises SandboxError: the sandbox failed.
     """
-    bench = judge.bench
+    trees = judge.trees
     if not mutants:
         return {}
     size = _bytes_of_case(judge)
     by_size = replaying.BATCH_BYTES // (size * (1 + len(mutants)))
     in_time = affordable(cost, 1 + len(HASH_SEEDS) + len(mutants))
-    if min(by_size, LONGER * in_time) < FEWEST_EXPLORED or not bench.definitions:
+    if min(by_size, LONGER * in_time) < FEWEST_EXPLORED or not trees.definitions:
         return {}
     most = min(MOST, by_size, max(FEWEST_EXPLORED, in_time))
     with files.temporary_folder("lmr-author-explored-") as folder:
@@ -110,17 +110,17 @@ def calls_for_answers(judge: RecordingJudge, cost: float, work: Path) -> Recordi
 
     Raises SandboxError: the sandbox failed.
     """
-    bench = judge.bench
+    trees = judge.trees
     most = min(MOST_OF_ANSWER, BYTES_OF_ANSWER // _bytes_of_case(judge), affordable(cost, RUNS_OF_ANSWER))
-    if most < FEWEST_OF_ANSWER or not bench.definitions:
+    if most < FEWEST_OF_ANSWER or not trees.definitions:
         return None
-    folder = work / "recordings" / str(bench.implementation.index)
+    folder = work / "recordings" / str(trees.implementation.index)
     folder.mkdir(parents=True)
     if fixtures := judge.plan(judge.line).fixtures:
         copy_fixtures(fixtures, work)
     made_of = _write(judge, folder, most, bold=False)
     fewest = max(FEWEST_OF_ANSWER, RETURNING * len(made_of))
-    sure = _Runs(judge, folder, tuple(made_of), bench.seconds).sure(fewest)
+    sure = _Runs(judge, folder, tuple(made_of), trees.seconds).sure(fewest)
     if not sure:
         return None
     cases, checkers = [], _loosest(judge.recording.cases)
@@ -130,7 +130,7 @@ def calls_for_answers(judge: RecordingJudge, cost: float, work: Path) -> Recordi
             dump(expected, str(folder / name), "expected")
             size = sum(path.stat().st_size for path in (folder / name).iterdir())
             cases.append(Case(name, number, size, {}, {}, "returned", checkers, made_of=made))
-    return RecordingJudge(bench, replace(judge.recording, cases=tuple(cases)), folder)
+    return RecordingJudge(trees, replace(judge.recording, cases=tuple(cases)), folder)
 
 
 def _loosest(cases: Sequence[Case]) -> dict[str, Mapping[str, Any]]:
@@ -158,8 +158,8 @@ def _write(judge: RecordingJudge, folder: Path, most: int, *, bold: bool) -> dic
         (case.name.replace("_", " "), replaying.load_document(judge.folder / case.name, "inputs"))
         for case in judge.recording.cases
     ]
-    assert judge.bench.definitions
-    generated = generate(named, judge.bench.definitions[0].function, bold=bold)
+    assert judge.trees.definitions
+    generated = generate(named, judge.trees.definitions[0].function, bold=bold)
     made_of = dict[str, str]()
     for number, call in enumerate(itertools.islice(generated, most), 1):
         made_of[name := f"case_{number}"] = call.made_of
@@ -200,14 +200,14 @@ class _Runs:
         )
 
     def _golden(self) -> Variant:
-        bench = self._judge.bench
-        return Variant(CONTROL, bench.golden_overlay[bench.implementation.goal_file], self._judge.line)
+        trees = self._judge.trees
+        return Variant(CONTROL, trees.golden_overlay[trees.implementation.goal_file], self._judge.line)
 
     def _run(self, versions: Sequence[Variant], plan: replaying.ReplayPlan, seed: int) -> Replay:
-        bench = self._judge.bench
-        tree, limits = bench.tree("masked", bench.masked_overlay), Limits(seconds=60 + 10 * SECONDS)
+        trees = self._judge.trees
+        tree, limits = trees.tree("masked", trees.masked_overlay), Limits(seconds=60 + 10 * SECONDS)
         return replaying.replay(
-            bench.sandbox, tree, bench.inside, plan, versions, hash_seed=seed, limits=limits
+            trees.sandbox, tree, trees.inside, plan, versions, hash_seed=seed, limits=limits
         )
 
 
@@ -222,10 +222,10 @@ def _unreached(judge: RecordingJudge, outcomes: Iterable[ReplayOutcome]) -> set[
 
     Lines that no call reaches, and conditions that are always or never true.
     """
-    bench = judge.bench
-    assert bench.definitions
-    golden, name = bench.definitions[0], bench.implementation.goal_file
-    watched = instrument(bench.golden_module.data, name, golden.qualname, golden.line)
+    trees = judge.trees
+    assert trees.definitions
+    golden, name = trees.definitions[0], trees.implementation.goal_file
+    watched = instrument(trees.golden_module.data, name, golden.qualname, golden.line)
     hits = frozenset[int]().union(*(outcome.hits for outcome in outcomes))
     first_lines = {line for block, line in watched.lines.items() if block not in hits}
     lines = set[int]()
@@ -233,7 +233,7 @@ def _unreached(judge: RecordingJudge, outcomes: Iterable[ReplayOutcome]) -> set[
         if block not in hits:
             is_absent = block in watched.absent
             lines.update(
-                range(line, 1 + (line if is_absent else code.block_end(bench.golden_module.tree, line)))
+                range(line, 1 + (line if is_absent else code.block_end(trees.golden_module.tree, line)))
             )
     for node in code.each(golden.function, ast.If, ast.While, ast.IfExp):
         branches = (

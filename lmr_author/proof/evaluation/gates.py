@@ -14,9 +14,9 @@ from lmr_author.core.task import GateResult, GateStatus, Progress
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.evaluation import NOTHING, GateDetail, OwnTest
 from lmr_author.core.texts import Step
-from lmr_author.proof.evaluation.bench import Bench
 from lmr_author.proof.evaluation.judges import Judge, ScriptJudge, judges_for
-from lmr_author.proof.evaluation.verdict import Unproven, Verdict
+from lmr_author.proof.evaluation.trees import TargetTrees
+from lmr_author.proof.evaluation.verdict import UnprovenGate, Verdict
 from lmr_author.runtime.environment.failures import Failure, explain
 from lmr_author.runtime.replay import replaying
 
@@ -28,7 +28,7 @@ NO_GUARANTEE = (
 
 
 @dataclass
-class Subject:
+class TargetUnderGates:
     """An implementation while its gates run.
 
     Attributes:
@@ -36,7 +36,7 @@ class Subject:
         masked: verdict of the deciding judge about the masked repository; filled by masked-fails.
     """
 
-    bench: Bench
+    trees: TargetTrees
     repeats: int
     golden: list[Verdict] = field(default_factory=list)
     masked: Verdict | None = None
@@ -44,11 +44,11 @@ class Subject:
     @cached_property
     def judges(self) -> Sequence[Judge]:
         """The judges, the deciding one first. They trust the recording, so it must be untampered."""
-        return judges_for(self.bench)
+        return judges_for(self.trees)
 
     @property
     def handwritten(self) -> bool:
-        return self.bench.recording is None
+        return self.trees.recording is None
 
     def own_test(self, verdicts: Iterable[Verdict]) -> OwnTest | None:
         if not self.handwritten:
@@ -59,7 +59,7 @@ class Subject:
         )
 
 
-Gate = Callable[[Subject], GateResult]
+Gate = Callable[[TargetUnderGates], GateResult]
 """Proves a property by running code; raises Unproven if that is impossible here."""
 
 
@@ -75,33 +75,33 @@ def unproven(message: str, hint: str, detail: GateDetail = NOTHING) -> GateResul
     return GateResult("", GateStatus.UNPROVEN, message, hint, detail=detail)
 
 
-def untampered(on: Subject) -> GateResult:
+def untampered(on: TargetUnderGates) -> GateResult:
     """Tests and expected outputs are the recorded ones."""
-    bench = on.bench
-    if bench.recording is None:
-        if not bench.task.unit_test(bench.info, bench.implementation).is_file():
+    trees = on.trees
+    if trees.recording is None:
+        if not trees.task.unit_test(trees.info, trees.implementation).is_file():
             return failed("neither a recording nor a test", "run `lmr-author record`")
         return passed(f"hand-written test without a recording; {NO_GUARANTEE}")
-    if not bench.recording.cases:
+    if not trees.recording.cases:
         return failed("the recording has no cases", "record again: `lmr-author record --force`")
-    problems = recorded.tampered(bench.recording_folder, bench.recording)
+    problems = recorded.tampered(trees.recording_folder, trees.recording)
     if problems:
         hint = "record again: `lmr-author record --force`"
         return failed("; ".join(problems[:3]), hint, GateDetail(files=tuple(problems)))
-    count = sum(len(case.files) for case in bench.recording.cases)
-    return passed(f"{count} files of {len(bench.recording.cases)} cases unchanged since recording")
+    count = sum(len(case.files) for case in trees.recording.cases)
+    return passed(f"{count} files of {len(trees.recording.cases)} cases unchanged since recording")
 
 
-def golden_passes(on: Subject) -> GateResult:
+def golden_passes(on: TargetUnderGates) -> GateResult:
     """The golden passes N times with the same outputs."""
-    bench, repeats, judge = on.bench, on.repeats, on.judges[0]
+    trees, repeats, judge = on.trees, on.repeats, on.judges[0]
     for number in range(repeats):
-        line = f"golden-passes, run {number + 1} of {repeats}: {bench.implementation.target}"
-        bench.progress(Step(line, number, repeats))
+        line = f"golden-passes, run {number + 1} of {repeats}: {trees.implementation.target}"
+        trees.progress(Step(line, number, repeats))
         verdict = judge.golden(seed=number)
         on.golden.append(verdict)
         if not verdict.passed:
-            lock = files.read_text_or_empty(bench.task.lock)
+            lock = files.read_text_or_empty(trees.task.lock)
             return _golden_failed(verdict, number + 1, repeats, on.own_test(on.golden), lock)
     for other in on.judges[1:]:
         verdict = other.golden(seed=0)
@@ -134,7 +134,7 @@ def _golden_failed(verdict: Verdict, number: int, repeats: int, own: OwnTest | N
     return failed(f"run {number} of {repeats}: {verdict.reason or 'no outcome'}", hint, detail)
 
 
-def masked_fails(on: Subject) -> GateResult:
+def masked_fails(on: TargetUnderGates) -> GateResult:
     """The masked repository fails every test because of the mask, not because of an import."""
     reason, own = "", None
     for judge in on.judges:
@@ -158,9 +158,9 @@ def masked_fails(on: Subject) -> GateResult:
     return passed(f"fails, and only the mask differs from the golden: {reason}", GateDetail(own_test=own))
 
 
-def target_entered(on: Subject) -> GateResult:
+def target_entered(on: TargetUnderGates) -> GateResult:
     """The test executes the target in the agent's tree, not a copy."""
-    bench, wanted = on.bench, on.bench.implementation.goal_file
+    trees, wanted = on.trees, on.trees.implementation.goal_file
     if on.handwritten:  # golden and masked repository differ only in the target's body
         if on.masked is None or on.masked.passed or not on.masked.by_mask:
             return failed(
@@ -178,14 +178,14 @@ def target_entered(on: Subject) -> GateResult:
             f"the test executes {verdict.file}, not the {wanted} of the agent's tree",
             "an installed package of the same name shadows the repository; uninstall it",
         )
-    return passed(f"executed {bench.inside}/{verdict.file}", GateDetail(file=verdict.file))
+    return passed(f"executed {trees.inside}/{verdict.file}", GateDetail(file=verdict.file))
 
 
-def isolated(on: Subject) -> GateResult:
+def isolated(on: TargetUnderGates) -> GateResult:
     """The tests pass without network, as non-root, with a read-only root, within the time and memory limits."""
-    bench = on.bench
-    facts = next((dict(verdict.facts) for verdict in on.golden if verdict.facts), None) or _facts(bench)
-    if not bench.sandbox.isolating:
+    trees = on.trees
+    facts = next((dict(verdict.facts) for verdict in on.golden if verdict.facts), None) or _facts(trees)
+    if not trees.sandbox.isolating:
         return unproven(
             "this sandbox does not isolate (no bubblewrap): network, user and root are not checked",
             "install bubblewrap (Debian: apt install bubblewrap), or use --sandbox docker",
@@ -205,36 +205,36 @@ DECISIVE = ("untampered", "golden-passes")
 
 
 def run_gates(
-    gates: Mapping[str, Gate], bench: Bench, repeats: int, progress: Progress
+    gates: Mapping[str, Gate], trees: TargetTrees, repeats: int, progress: Progress
 ) -> Iterator[GateResult]:
     """Run every gate of one implementation, by name; skip the rest after a decisive one that does not pass.
 
     Raises SandboxError when the sandbox itself fails.
     """
-    subject = Subject(bench, repeats)
+    subject = TargetUnderGates(trees, repeats)
     skipped = ""
     for name, gate in gates.items():
-        progress(f"{name}: {bench.implementation.target}")
+        progress(f"{name}: {trees.implementation.target}")
         started = time.monotonic()
         try:
             result = GateResult(name, GateStatus.SKIPPED, skipped) if skipped else gate(subject)
         except SandboxError:
             raise
-        except Unproven as error:
+        except UnprovenGate as error:
             result = unproven(error.message, error.hint)
         except LmrError as error:  # a task too broken to be run
             result = failed(error.message, error.hint)
         seconds = 0.0 if skipped else time.monotonic() - started
-        yield replace(result, gate=name, implementation=bench.implementation.index, seconds=seconds)
+        yield replace(result, gate=name, implementation=trees.implementation.index, seconds=seconds)
         if name in DECISIVE and result.status is not GateStatus.PASSED:
             skipped = skipped or f"skipped: {name} {result.status}"
 
 
-def _facts(bench: Bench) -> dict[str, Any]:
-    target = bench.implementation
-    tree = bench.tree("golden", bench.golden_overlay)
-    plan = replaying.ReplayPlan(target.goal_file, target.qualname, 1, None, ("",), bench.recording_folder, ())
-    return dict(replaying.replay(bench.sandbox, tree, bench.inside, plan, []).facts)
+def _facts(trees: TargetTrees) -> dict[str, Any]:
+    target = trees.implementation
+    tree = trees.tree("golden", trees.golden_overlay)
+    plan = replaying.ReplayPlan(target.goal_file, target.qualname, 1, None, ("",), trees.recording_folder, ())
+    return dict(replaying.replay(trees.sandbox, tree, trees.inside, plan, []).facts)
 
 
 def _holes(facts: Mapping[str, Any]) -> Iterator[str]:

@@ -14,9 +14,9 @@ from pathlib import Path
 from lmr_author.core.errors import SandboxError
 from lmr_author.core.task.recording import Recording
 from lmr_author.proof.evaluation import script
-from lmr_author.proof.evaluation.bench import Bench
 from lmr_author.proof.evaluation.script import ScriptRun
-from lmr_author.proof.evaluation.verdict import BUSY, CaseScore, Outcome, Unproven, Verdict
+from lmr_author.proof.evaluation.trees import TargetTrees
+from lmr_author.proof.evaluation.verdict import BUSY, CaseScore, Outcome, UnprovenGate, Verdict
 from lmr_author.runtime.probe.checking import digest
 from lmr_author.runtime.replay import replaying
 from lmr_author.runtime.replay.outcomes import Replay, ReplayOutcome
@@ -42,10 +42,10 @@ class RecordingJudge:
 
     method = "recorded cases"
 
-    def __init__(self, bench: Bench, recording: Recording, folder: Path | None = None) -> None:
-        self.bench = bench
+    def __init__(self, trees: TargetTrees, recording: Recording, folder: Path | None = None) -> None:
+        self.trees = trees
         self.recording = recording
-        self.folder = folder or bench.recording_folder
+        self.folder = folder or trees.recording_folder
         self.expected = {
             case.name: replaying.load_document(self.folder / case.name, "expected")
             for case in recording.cases
@@ -53,10 +53,10 @@ class RecordingJudge:
         self.checkers = {case.name: case.checkers for case in recording.cases}
 
     def golden(self, seed: int, limits: Limits | None = None) -> Verdict:
-        return self._alone("golden", self.bench.golden_overlay, self._line(golden=True), seed, limits)
+        return self._alone("golden", self.trees.golden_overlay, self._line(golden=True), seed, limits)
 
     def masked(self) -> Verdict:
-        return self._alone("masked", self.bench.masked_overlay, self._line(golden=False), 0)
+        return self._alone("masked", self.trees.masked_overlay, self._line(golden=False), 0)
 
     def versions(
         self, sources: Mapping[str, bytes], seconds: float | None = None, done: Done = lambda _: None
@@ -66,7 +66,7 @@ class RecordingJudge:
         A version that timed out is tried once more, as the machine may have been busy.
 
         Args:
-            seconds: time limit of one case, if not the bench's.
+            seconds: time limit of one case, if not that of the trees.
 
         Raises Unproven if the golden fails beside them: their failures then prove nothing.
         """
@@ -90,11 +90,11 @@ class RecordingJudge:
 
         Raises SandboxError: the sandbox failed. KeyboardInterrupt: it was ended by ``stop``.
         """
-        bench = self.bench
+        trees = self.trees
         replay = replaying.replay(
-            bench.sandbox,
-            bench.tree("masked", bench.masked_overlay),
-            bench.inside,
+            trees.sandbox,
+            trees.tree("masked", trees.masked_overlay),
+            trees.inside,
             replace(self.plan(line), until_lost=True),
             [replaying.Variant("candidate", source, line)],
             limits=limits,
@@ -111,15 +111,15 @@ class RecordingJudge:
         return replay
 
     def plan(self, line: int, seconds: float | None = None) -> replaying.ReplayPlan:
-        return replaying.ReplayPlan.of(self.recording, self.folder, line, seconds or self.bench.seconds)
+        return replaying.ReplayPlan.of(self.recording, self.folder, line, seconds or self.trees.seconds)
 
     def _alone(
         self, name: str, overlay: dict[str, bytes], line: int, seed: int, limits: Limits | None = None
     ) -> Verdict:
         replay = replaying.replay(
-            self.bench.sandbox,
-            self.bench.tree(name, overlay),
-            self.bench.inside,
+            self.trees.sandbox,
+            self.trees.tree(name, overlay),
+            self.trees.inside,
             self.plan(line),
             [replaying.Variant(name)],
             hash_seed=seed,
@@ -153,19 +153,19 @@ class RecordingJudge:
         self, versions: Sequence[replaying.Variant], seconds: float | None, begun: Done
     ) -> dict[str, Verdict]:
         """Judge versions beside the golden, except those not reached by a run that ended early."""
-        bench, line = self.bench, self._line(golden=False)
-        tree = bench.tree("masked", bench.masked_overlay)
+        trees, line = self.trees, self._line(golden=False)
+        tree = trees.tree("masked", trees.masked_overlay)
 
         def run(variants: Sequence[replaying.Variant], limit: float, shared: bool) -> Replay:
             plan = replace(self.plan(line, limit), until_lost=True, share=shared)
-            return replaying.replay(bench.sandbox, tree, bench.inside, plan, variants, begun=begun)
+            return replaying.replay(trees.sandbox, tree, trees.inside, plan, variants, begun=begun)
 
-        golden = replaying.Variant(CONTROL, bench.golden_overlay[bench.implementation.goal_file], line)
+        golden = replaying.Variant(CONTROL, trees.golden_overlay[trees.implementation.goal_file], line)
         tried = beside_the_golden(
-            run, golden, versions, self.expected, seconds or bench.seconds, self._passes
+            run, golden, versions, self.expected, seconds or trees.seconds, self._passes
         )
         if len(tried.fair) < len(self.expected):
-            raise Unproven("the golden itself fails beside wrong versions", BUSY)
+            raise UnprovenGate("the golden itself fails beside wrong versions", BUSY)
         verdicts: dict[str, Verdict] = {}
         for version in versions:
             outcomes = tried.run.outcomes
@@ -177,7 +177,7 @@ class RecordingJudge:
                 verdicts[version.id] = self._verdict(reached)
                 continue
             if not verdicts and tried.run.result.timed_out:
-                raise Unproven("the run beside the golden was cut short", BUSY)
+                raise UnprovenGate("the run beside the golden was cut short", BUSY)
             if not verdicts:
                 verdicts[version.id] = Verdict(False, "it ended the run")
             break
@@ -191,7 +191,7 @@ class RecordingJudge:
         return self._line(golden=False)
 
     def _line(self, *, golden: bool) -> int:
-        pair = self.bench.definitions
+        pair = self.trees.definitions
         return pair[0 if golden else 1].line if pair else self.recording.target.line
 
     def _verdict(self, by_case: Mapping[str, ReplayOutcome]) -> Verdict:
@@ -254,37 +254,37 @@ class ScriptJudge:
 
     method = "test script"
 
-    def __init__(self, bench: Bench, *, goldens: bool = False) -> None:
-        self.bench = bench
+    def __init__(self, trees: TargetTrees, *, goldens: bool = False) -> None:
+        self.trees = trees
         self.goldens = goldens
         self.passing: ScriptRun | None = None
 
     def golden(self, seed: int, limits: Limits | None = None) -> Verdict:
-        return self._run("golden", self.bench.golden_overlay, seed, limits)
+        return self._run("golden", self.trees.golden_overlay, seed, limits)
 
     def masked(self) -> Verdict:
-        return self._run("masked", self.bench.masked_overlay)
+        return self._run("masked", self.trees.masked_overlay)
 
     def versions(
         self, sources: Mapping[str, bytes], seconds: float | None = None, done: Done = lambda _: None
     ) -> dict[str, Verdict]:
         """Run the script on each version in turn; after a timeout, check the golden again."""
-        goal = self.bench.implementation.goal_file
+        goal = self.trees.implementation.goal_file
         verdicts: dict[str, Verdict] = {}
         for name, data in sources.items():
-            verdict = self._run(name, {**self.bench.masked_overlay, goal: data})
+            verdict = self._run(name, {**self.trees.masked_overlay, goal: data})
             if verdict.late and not self.golden(0).passed:
-                raise Unproven("the golden itself fails after a wrong version", BUSY)
+                raise UnprovenGate("the golden itself fails after a wrong version", BUSY)
             verdicts[name] = verdict
             done(len(verdicts))
         return verdicts
 
     def answer(self, source: bytes, line: int, limits: Limits, stop: Stop) -> Verdict:
-        name, goal = f"candidate {threading.get_ident()}", self.bench.implementation.goal_file
+        name, goal = f"candidate {threading.get_ident()}", self.trees.implementation.goal_file
         try:
-            return self._run(name, {**self.bench.masked_overlay, goal: source}, 0, limits, stop)
+            return self._run(name, {**self.trees.masked_overlay, goal: source}, 0, limits, stop)
         finally:
-            self.bench.remove_tree(f"script_{name}")
+            self.trees.remove_tree(f"script_{name}")
 
     def _run(
         self,
@@ -295,7 +295,7 @@ class ScriptJudge:
         stop: Stop | None = None,
     ) -> Verdict:
         run = script.run(
-            self.bench, f"script_{name}", overlay, seed, goldens=self.goldens, limits=limits, stop=stop
+            self.trees, f"script_{name}", overlay, seed, goldens=self.goldens, limits=limits, stop=stop
         )
         if run.stopped and stop is not None and stop():
             raise KeyboardInterrupt
@@ -304,13 +304,13 @@ class ScriptJudge:
         if is_golden and not reason:
             self.passing = run
         obstacle, hint = script.obstacle(run) if is_golden and reason else ("", "")
-        names = frozenset(name.rpartition(".")[2] for name in self.bench.qualnames)
-        test = self.bench.implementation.unit_test_file.rpartition("/")[2]
+        names = frozenset(name.rpartition(".")[2] for name in self.trees.qualnames)
+        test = self.trees.implementation.unit_test_file.rpartition("/")[2]
         return Verdict(
             passed=not reason,
             reason=reason,
             cases=(CaseScore(test, _outcome(run, reason), reason, run.seconds),),
-            by_mask=bool(reason) and run.blames_mask(self.bench.implementation.goal_file, names),
+            by_mask=bool(reason) and run.blames_mask(self.trees.implementation.goal_file, names),
             cut_short=run.timed_out,
             log=run.output,
             obstacle=obstacle,
@@ -332,12 +332,12 @@ Judge = RecordingJudge | ScriptJudge
 """Judges versions of one implementation's goal file; both have the same methods."""
 
 
-def judges_for(bench: Bench) -> tuple[Judge, ...]:
+def judges_for(trees: TargetTrees) -> tuple[Judge, ...]:
     """Return the judges of an implementation, the deciding one first.
 
     A recorded task has two: its replayed cases decide, and the shipped test file must agree. A hand-written test
     is the only judge.
     """
-    if bench.recording is not None:
-        return (RecordingJudge(bench, bench.recording), ScriptJudge(bench))
-    return (ScriptJudge(bench, goldens=True),)
+    if trees.recording is not None:
+        return (RecordingJudge(trees, trees.recording), ScriptJudge(trees))
+    return (ScriptJudge(trees, goldens=True),)

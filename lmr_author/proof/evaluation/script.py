@@ -18,7 +18,7 @@ from pathlib import Path
 
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError
-from lmr_author.proof.evaluation.bench import Bench
+from lmr_author.proof.evaluation.trees import TargetTrees
 from lmr_author.runtime.environment.failures import Failure, explain
 from lmr_author.runtime.replay.staging import PROBE_ROOT
 from lmr_author.runtime.sandbox.base import Command, Limits, Mount
@@ -165,7 +165,7 @@ def obstacle(run: ScriptRun) -> tuple[str, str]:
 
 
 def run(
-    bench: Bench,
+    trees: TargetTrees,
     name: str,
     overlay: dict[str, bytes],
     seed: int = 0,
@@ -183,24 +183,24 @@ def run(
 
     Raises LmrError when the task has no such file.
     """
-    test = bench.implementation.unit_test_file
-    tree = bench.fresh_tree(name, overlay)
+    test = trees.implementation.unit_test_file
+    tree = trees.fresh_tree(name, overlay)
     if not test or not files.inside(tree, test).is_file():
         raise LmrError(
-            f"{bench.task.name}: {test or 'the unit test'} is missing", "create it with `lmr-author record`"
+            f"{trees.task.name}: {test or 'the unit test'} is missing", "create it with `lmr-author record`"
         )
     _make_logs_folder(tree, test)
     before, disk_is_full = read_logs(tree), DiskWatch(tree)
-    mounts, folder = [Mount(tree, bench.inside, writable=True)], bench.task.golden_folder
+    mounts, folder = [Mount(tree, trees.inside, writable=True)], trees.task.golden_folder
     if goldens and folder.is_dir():
-        mounts.append(Mount(folder, posixpath.join(posixpath.dirname(bench.inside), folder.name)))
-    result = bench.sandbox.run(
+        mounts.append(Mount(folder, posixpath.join(posixpath.dirname(trees.inside), folder.name)))
+    result = trees.sandbox.run(
         Command(
             argv=("python", test),
             mounts=tuple(mounts),
-            cwd=bench.inside,
-            env={"PYTHONPATH": bench.inside, "PYTHONHASHSEED": str(seed), **_older_pytorch(bench)},
-            limits=limits or Limits(seconds=60 + 4 * bench.seconds),
+            cwd=trees.inside,
+            env={"PYTHONPATH": trees.inside, "PYTHONHASHSEED": str(seed), **_older_pytorch(trees)},
+            limits=limits or Limits(seconds=60 + 4 * trees.seconds),
             stop=lambda: (stop is not None and stop()) or disk_is_full(),
         )
     )
@@ -249,13 +249,13 @@ def _size_of(tree: Path) -> tuple[int, int]:
     return total, count
 
 
-def _older_pytorch(bench: Bench) -> dict[str, str]:
+def _older_pytorch(trees: TargetTrees) -> dict[str, str]:
     """Let ``torch.load`` read pickles as before PyTorch 2.6, unless the task's own image runs.
 
     The image has the version that the task chose; this machine's may be newer than the hand-written test expects.
     Unpickling runs in the sandbox anyway.
     """
-    return {} if bench.sandbox.name == "docker" else {"TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD": "1"}
+    return {} if trees.sandbox.name == "docker" else {"TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD": "1"}
 
 
 def _make_logs_folder(tree: Path, test: str) -> None:

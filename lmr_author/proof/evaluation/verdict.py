@@ -13,7 +13,7 @@ BUSY = "evaluate again when the machine is less busy, or with a larger --seconds
 """Hint if the golden fails beside the versions, but not alone."""
 
 
-class Unproven(LmrError):
+class UnprovenGate(LmrError):
     """A gate cannot be proven here and now; the task itself may be sound."""
 
 

@@ -6,17 +6,17 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from lmr_author.proof.exploring.inputs import Inputs, Place, elements, is_record, shared, size_of
+from lmr_author.proof.exploring.inputs import CallInputs, InputPlace, elements, is_record, shared, size_of
 
 FEWEST_WORDS = 2
 """A string with fewer words is a name, not text."""
 LETTERS = "aZ0 _-.,'\"\n\t()[]{}\\/%$é’ß"
 """Characters that string functions treat differently."""
-Seen = Sequence[tuple[Inputs, Any]]
+Seen = Sequence[tuple[CallInputs, Any]]
 """Values at one path in recorded calls, each with its call."""
 
 
-def change(call: Inputs, place: Place, seen: Seen, named: Sequence[Any], rng: random.Random) -> bool:
+def change(call: CallInputs, place: InputPlace, seen: Seen, named: Sequence[Any], rng: random.Random) -> bool:
     """Change the value at a place; return whether that was possible.
 
     Args:
@@ -172,7 +172,7 @@ def _change_array(values: Any, others: Sequence[Any], rng: random.Random) -> Any
     return new
 
 
-def resize(call: Inputs, sizes: set[str], before: int, after: int, rng: random.Random) -> bool:
+def resize(call: CallInputs, sizes: set[str], before: int, after: int, rng: random.Random) -> bool:
     """Change the size of all parts that share it, by dropping or repeating elements.
 
     Args:

@@ -11,7 +11,7 @@ from typing import Any
 
 from lmr_author.core import code
 from lmr_author.proof.exploring.changes import another, change, resize
-from lmr_author.proof.exploring.inputs import Inputs, Place, Profile, elements, size_of
+from lmr_author.proof.exploring.inputs import CallInputs, InputPlace, Profile, elements, size_of
 from lmr_author.runtime.probe.document import Document
 
 MOST_CALLS = 60
@@ -61,7 +61,9 @@ def generate(
         function: the target in the golden: numbers and strings in its code, and its defaults, are candidate values.
         bold: also leave the recorded ranges.
     """
-    maker = _Maker([Inputs(document, name) for name, document in calls[:MOST_CALLS]], function, bold, seed)
+    maker = _Maker(
+        [CallInputs(document, name) for name, document in calls[:MOST_CALLS]], function, bold, seed
+    )
     known = {call.digest for call in maker.calls}
     combined, fruitless = maker.combined(), 0
     for number in itertools.count():
@@ -83,7 +85,9 @@ def affordable(cost: float, runs: int) -> int:
 
 
 class _Maker:
-    def __init__(self, calls: Sequence[Inputs], function: code.FunctionNode, bold: bool, seed: int) -> None:
+    def __init__(
+        self, calls: Sequence[CallInputs], function: code.FunctionNode, bold: bool, seed: int
+    ) -> None:
         self.calls, self.bold = calls, bold
         self.profile = Profile(calls)
         self._rng = random.Random(seed)
@@ -91,7 +95,7 @@ class _Maker:
         self._defaults = _defaults(function)
         self._names = list(dict.fromkeys(itertools.chain.from_iterable(call.arguments for call in calls)))
         self._digests = [{name: call.argument_digest(name) for name in self._names} for call in calls]
-        self._seen: dict[str, list[tuple[Inputs, Any]]] = {}
+        self._seen: dict[str, list[tuple[CallInputs, Any]]] = {}
         self._least = {name: float(value) for name, value in self._defaults.items() if _is_number(value)}
         for call in calls:
             for place in call.places():
@@ -99,7 +103,7 @@ class _Maker:
                 if (least := _least(call, place)) is not None:
                     self._least[place.path] = min(least, self._least.get(place.path, least))
 
-    def keeps_signs(self, made: Inputs) -> bool:
+    def keeps_signs(self, made: CallInputs) -> bool:
         """Return whether no number is negative (or zero) where all known ones are not."""
         for place in made.places():
             own, known = _least(made, place), self._least.get(place.path)
@@ -107,7 +111,7 @@ class _Maker:
                 return False
         return True
 
-    def combined(self) -> Iterator[Inputs]:
+    def combined(self) -> Iterator[CallInputs]:
         """Yield each recorded call with one argument of another, in random order, if the result is allowed."""
         triples = [
             (base, name, other)
@@ -121,24 +125,24 @@ class _Maker:
             if _take(made, name, self.calls[other]) and self.profile.allows(made):
                 yield made
 
-    def changed(self) -> Inputs | None:
+    def changed(self) -> CallInputs | None:
         made = self._rng.choice(self.calls).copied()
         steps = self._rng.choice((1, 1, 1, 2, 2, 3))
         done = [self._step(made) for _ in range(steps)]
         return made if any(done) else None
 
-    def _step(self, made: Inputs) -> bool:
+    def _step(self, made: CallInputs) -> bool:
         ways = [self._combine, self._change, self._change, self._resize]
         if self.bold:
             ways += [self._set_option, self._set_attribute]
         return self._rng.choice(ways)(made)
 
-    def _combine(self, made: Inputs) -> bool:
+    def _combine(self, made: CallInputs) -> bool:
         name, other = self._rng.choice(self._names), self._rng.randrange(len(self.calls))
         is_other = made.argument_digest(name) != self._digests[other][name]
         return is_other and _take(made, name, self.calls[other])
 
-    def _change(self, made: Inputs) -> bool:
+    def _change(self, made: CallInputs) -> bool:
         places = [place for place in made.places() if place.path not in OWN]
         if not places:
             return False
@@ -153,7 +157,7 @@ class _Maker:
         made.steps.append(f"another {place.path}")
         return True
 
-    def _resize(self, made: Inputs) -> bool:
+    def _resize(self, made: CallInputs) -> bool:
         sizes = {}
         for place in made.places():
             if (items := elements(place.node)) is not None:
@@ -175,7 +179,7 @@ class _Maker:
         made.steps.append(f"{chosen.removeprefix('size ')}={new}")
         return True
 
-    def _set_option(self, made: Inputs) -> bool:
+    def _set_option(self, made: CallInputs) -> bool:
         if not self._defaults:
             return False
         name = self._rng.choice(list(self._defaults))
@@ -189,7 +193,7 @@ class _Maker:
         made.steps.append(f"{name}={made.tree.get(name, default)!r}")
         return True
 
-    def _set_attribute(self, made: Inputs) -> bool:
+    def _set_attribute(self, made: CallInputs) -> bool:
         places = [place for name in OWN for place in made.attributes(name)]
         if not places:
             return False
@@ -199,7 +203,7 @@ class _Maker:
         return True
 
 
-def _least(call: Inputs, place: Place) -> float | None:
+def _least(call: CallInputs, place: InputPlace) -> float | None:
     if _is_number(place.node):
         return float(place.node)
     values = call.array(place.node)
@@ -212,7 +216,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _take(made: Inputs, name: str, other: Inputs) -> bool:
+def _take(made: CallInputs, name: str, other: CallInputs) -> bool:
     if any(name in call.tree and not call.is_alone(name) for call in (made, other)):
         return False
     made.take(name, other)

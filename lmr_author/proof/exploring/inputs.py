@@ -29,7 +29,7 @@ DEEPEST = 4
 
 
 @dataclass(frozen=True)
-class Place:
+class InputPlace:
     """A value in the inputs of a call, and its container.
 
     Attributes:
@@ -51,7 +51,7 @@ class Place:
         self.holder[self.key] = node
 
 
-class Inputs:
+class CallInputs:
     """A copy of recorded inputs, to be changed.
 
     Args:
@@ -66,8 +66,8 @@ class Inputs:
         self.steps: list[str] = []
         self.document = Document(copy.deepcopy(document.tree), dict(document.buffers), document.omitted)
 
-    def copied(self) -> Inputs:
-        return Inputs(self.document, self.name)
+    def copied(self) -> CallInputs:
+        return CallInputs(self.document, self.name)
 
     @property
     def made_of(self) -> str:
@@ -106,7 +106,7 @@ class Inputs:
                 (refs if part.get("$") == "ref" else ids).add(part["id"])
         return own_refs <= own and not (other_refs & own)
 
-    def take(self, name: str, other: Inputs) -> None:
+    def take(self, name: str, other: CallInputs) -> None:
         """Replace an argument with another call's; if that call lacks it, remove it."""
         if name not in other.tree:
             del self.tree[name]
@@ -121,11 +121,11 @@ class Inputs:
             part["file"] = file
         self.tree[name] = node
 
-    def places(self) -> Iterator[Place]:
+    def places(self) -> Iterator[InputPlace]:
         for name in self.arguments:
-            yield from self._below(Place(name.removeprefix(CLOSURE), self.tree, name, 0))
+            yield from self._below(InputPlace(name.removeprefix(CLOSURE), self.tree, name, 0))
 
-    def _below(self, place: Place) -> Iterator[Place]:
+    def _below(self, place: InputPlace) -> Iterator[InputPlace]:
         yield place
         node, depth = place.node, place.depth + 1
         if depth > DEEPEST:
@@ -138,35 +138,35 @@ class Inputs:
                     for index, pair in enumerate(node["v"]):
                         if not isinstance(pair[0], dict | list):
                             yield from self._below(
-                                Place(join(place.path, key_text(pair[0], index)), pair, 1, depth)
+                                InputPlace(join(place.path, key_text(pair[0], index)), pair, 1, depth)
                             )
                     return
                 case "dict":
                     for key in node:
-                        yield from self._below(Place(join(place.path, f"[{key!r}]"), node, key, depth))
+                        yield from self._below(InputPlace(join(place.path, f"[{key!r}]"), node, key, depth))
                     return
                 case "namedtuple":
                     for key in node["v"]:
-                        yield from self._below(Place(join(place.path, f".{key}"), node["v"], key, depth))
+                        yield from self._below(InputPlace(join(place.path, f".{key}"), node["v"], key, depth))
                     return
         if isinstance(node, list):
             each_has_its_own = is_record(node)
             for index in range(len(node)):
                 step = f"[{index}]" if each_has_its_own else "[*]"
-                yield from self._below(Place(join(place.path, step), node, index, depth))
+                yield from self._below(InputPlace(join(place.path, step), node, index, depth))
 
-    def attributes(self, name: str) -> Iterator[Place]:
+    def attributes(self, name: str) -> Iterator[InputPlace]:
         node = self.tree.get(name)
         if isinstance(node, dict) and node.get("$") == "object":
             for key, value in node["state"].items():
                 if isinstance(value, bool | int | float | str):
-                    yield Place(f"{name}.{key}", node["state"], key, 1)
+                    yield InputPlace(f"{name}.{key}", node["state"], key, 1)
 
     def array(self, node: Any) -> Any:
         is_array = isinstance(node, dict) and node.get("$") in ("tensor", "array", "scalar")
         return numbers(self.document, node) if is_array and node["dtype"] in CHANGEABLE else None
 
-    def put_array(self, place: Place, values: Any) -> None:
+    def put_array(self, place: InputPlace, values: Any) -> None:
         put_numbers(self.document, place.node, values.astype(self.array(place.node).dtype))
 
     def _new_file(self) -> str:
@@ -225,7 +225,7 @@ class Profile:
         calls: at least one.
     """
 
-    def __init__(self, calls: Sequence[Inputs]) -> None:
+    def __init__(self, calls: Sequence[CallInputs]) -> None:
         seen = [facts(call) for call in calls]
         names = dict.fromkeys(itertools.chain.from_iterable(seen))
         values = {name: [one[name] for one in seen if name in one] for name in names}
@@ -238,7 +238,7 @@ class Profile:
         pairs = itertools.combinations(sizes, 2)
         self._relations = [relation for pair in pairs if (relation := _relation(*pair, seen))]
 
-    def allows(self, call: Inputs) -> bool:
+    def allows(self, call: CallInputs) -> bool:
         own = facts(call)
         for name, number in own.items():
             least, most = self.limits(name)
@@ -289,7 +289,7 @@ def size_of(path: str, axis: int | None = None) -> str:
     return f"{_SIZE}{path}" + ("" if axis is None else f".shape[{axis}]")
 
 
-def facts(call: Inputs) -> Facts:
+def facts(call: CallInputs) -> Facts:
     """Return the facts of a call; for values in a list, their minimum and maximum."""
     found: Facts = {}
     for place in call.places():
@@ -303,7 +303,7 @@ def facts(call: Inputs) -> Facts:
     return found
 
 
-def _facts_of(call: Inputs, place: Place) -> Iterator[tuple[str, float]]:
+def _facts_of(call: CallInputs, place: InputPlace) -> Iterator[tuple[str, float]]:
     path, node = place.path, place.node
     items = elements(node)
     if node is None or isinstance(node, bool):

@@ -41,7 +41,7 @@ _LONGEST_NAME = 40
 
 
 @dataclass(frozen=True)
-class Reply(Record):
+class ModelReply(Record):
     """A model's reply to one request: a file in `authoring/challenge-replies/`.
 
     Attributes:
@@ -56,21 +56,21 @@ class Reply(Record):
 
 
 @dataclass(frozen=True)
-class Request:
+class AnswerRequest:
     """A request for misreadings or rewrites of one function, and the path and reply of an earlier run."""
 
     index: int
     kind: AnswerKind
     prompt: str
     path: Path
-    reply: Reply | None
+    reply: ModelReply | None
 
     @property
     def tokens(self) -> int:
         return round(len(self.prompt) / prompts.CHARACTERS)
 
 
-def requests(task: Task, model: str, implementation: int | None = None) -> list[Request]:
+def requests(task: Task, model: str, implementation: int | None = None) -> list[AnswerRequest]:
     """Return the requests to a model about a task, with the replies of earlier runs.
 
     Raises LmrError: nothing is masked, an unknown implementation, or no text of the paper.
@@ -85,7 +85,7 @@ def requests(task: Task, model: str, implementation: int | None = None) -> list[
             prompt = _prompt(task, info, target, kind)
             digest = files.sha256_bytes(f"{model}\n{prompt}".encode())
             path = task.authoring / REPLIES / f"{target.index}-{kind}-{digest[:12]}.json"
-            planned.append(Request(target.index, kind, prompt, path, Reply.read_if_valid(path)))
+            planned.append(AnswerRequest(target.index, kind, prompt, path, ModelReply.read_if_valid(path)))
     return planned
 
 
@@ -113,7 +113,7 @@ def _prompt(task: Task, info: TaskInfo, target: Implementation, kind: AnswerKind
     return prompt
 
 
-def ask(task: Task, model: str, planned: Sequence[Request], say: Progress) -> list[Challenger]:
+def ask(task: Task, model: str, planned: Sequence[AnswerRequest], say: Progress) -> list[Challenger]:
     """Return the versions that a model wrote; requests with a stored reply are not sent again.
 
     Raises LmrError: Inspect AI is not installed, there is no such model, or its reply cannot be read.
@@ -145,7 +145,7 @@ def versions(text: str) -> Iterator[tuple[str, str, str]]:
         yield match["name"], " ".join(match["about"].split())[:_LONGEST_SENTENCE], match["code"] + "\n"
 
 
-def _distinct(name: str, request: Request, names: set[tuple[int, str]]) -> str:
+def _distinct(name: str, request: AnswerRequest, names: set[tuple[int, str]]) -> str:
     """Return a name as a slug that no other answer to the function has."""
     slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:_LONGEST_NAME] or str(request.kind)
     unique, number = slug, 1
@@ -155,7 +155,7 @@ def _distinct(name: str, request: Request, names: set[tuple[int, str]]) -> str:
     return unique
 
 
-def _ask(model: str, request: Request) -> Reply:
+def _ask(model: str, request: AnswerRequest) -> ModelReply:
     try:
         import anyio
         from inspect_ai.model import GenerateConfig, get_model
@@ -182,4 +182,4 @@ def _ask(model: str, request: Request) -> Reply:
             f"{model} wrote no readable version: {start}",
             "run the same command again, which keeps earlier replies, or use another model",
         )
-    return Reply(model, files.sha256_bytes(request.prompt.encode()), text)
+    return ModelReply(model, files.sha256_bytes(request.prompt.encode()), text)

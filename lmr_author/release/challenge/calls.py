@@ -22,8 +22,8 @@ from lmr_author.core import files
 from lmr_author.core.errors import UsageError
 from lmr_author.core.task import Progress, Task, TaskInfo, provenance
 from lmr_author.core.task.recording import MANIFEST, Coverage, Recording
-from lmr_author.proof.evaluation.bench import Bench
 from lmr_author.proof.evaluation.judges import RecordingJudge
+from lmr_author.proof.evaluation.trees import TargetTrees
 from lmr_author.release.recipes.recipe import script_in
 from lmr_author.runtime.probe.calling import GRADIENTS
 from lmr_author.runtime.replay.replaying import Variant
@@ -69,28 +69,33 @@ class Calls:
 
 
 def record_again(
-    bench: Bench, recording: Recording, here: Path, rewrites: Mapping[str, Variant], work: Path, say: Progress
+    trees: TargetTrees,
+    recording: Recording,
+    here: Path,
+    rewrites: Mapping[str, Variant],
+    work: Path,
+    say: Progress,
 ) -> Calls:
     """Run the command of a recording again, replay its calls on the golden, and generate others.
 
     Args:
-        bench: of the target, with a prepared sandbox.
+        trees: of the target, with a prepared sandbox.
         here: the folder of the driver's script, if it is not in the repository.
         rewrites: those that pass, with which generated calls have to agree.
         work: an empty folder of ours.
 
     Raises LmrError: the command no longer calls the target. SandboxError: the sandbox failed.
     """
-    task, info, implementation = bench.task, bench.info, bench.implementation
+    task, info, implementation = trees.task, trees.info, trees.implementation
     work.chmod(0o755)
     options = RecordOptions.of(recording)
     job = job_of(task, info, implementation, options, here, work)
     say(f"recording the calls of {implementation.target} once more")
-    recorded = run(bench.sandbox, job)
-    golden = golden_runner(job, bench.sandbox, recorded, bool(options.in_place))
+    recorded = run(trees.sandbox, job)
+    golden = golden_runner(job, trees.sandbox, recorded, bool(options.in_place))
     proven, _ = replay(golden, order_of_choice(recorded.calls), options.fewest_cases, say)
     explored = explore(golden, proven, recorded.summary.calls + 1, MOST_TRIED, KnownVersions(rewrites), say)
-    case_names = {inputs_digest(bench.recording_folder / case.name): case.name for case in recording.cases}
+    case_names = {inputs_digest(trees.recording_folder / case.name): case.name for case in recording.cases}
     cases, others = dict[str, RecordedCall](), list[RecordedCall]()
     for call in sorted((*proven, *explored), key=lambda call: call.number):
         name = case_names.get(call.inputs_digest)
@@ -144,7 +149,7 @@ def find_driver(task: Task, info: TaskInfo, recording: Recording, folders: Seque
 
 def write_recording(
     work: Path,
-    bench: Bench,
+    trees: TargetTrees,
     before: Recording,
     calls: Calls,
     new: Sequence[tuple[RecordedCall, str]],
@@ -158,12 +163,12 @@ def write_recording(
         new: calls, and what each adds as a case.
         keep_cases: begin with the cases of ``before``, unchanged.
     """
-    folder = work / "recordings" / str(bench.implementation.index)
+    folder = work / "recordings" / str(trees.implementation.index)
     folder.mkdir(parents=True)
     calls.job.helpers.copy_into(work)
     cases = list(before.cases) if keep_cases else []
     for case in cases:
-        shutil.copytree(bench.recording_folder / case.name, folder / case.name)
+        shutil.copytree(trees.recording_folder / case.name, folder / case.name)
     taken = max((int(case.name.removeprefix("case_")) for case in cases), default=0)
     for number, (call, adds) in enumerate(new, taken + 1):
         cases.append(store.store_case(folder, number, call, adds))
@@ -174,7 +179,7 @@ def write_recording(
     )
     recording = replace(recording, command=before.command, created=before.created, calls=before.calls)
     files.write_json(folder / MANIFEST, recording.to_json())
-    return RecordingJudge(bench, recording, folder)
+    return RecordingJudge(trees, recording, folder)
 
 
 def _also_covered(before: Coverage, hits: frozenset[int], recorded: RecordedRun) -> Coverage:
@@ -190,8 +195,8 @@ def _also_covered(before: Coverage, hits: frozenset[int], recorded: RecordedRun)
 
 def put_in_place(judge: RecordingJudge, calls: Calls) -> None:
     """Replace the task's recording and unit test, which are kept among the removed files."""
-    bench, recording = judge.bench, judge.recording
-    task, info, implementation = bench.task, bench.info, bench.implementation
+    trees, recording = judge.trees, judge.recording
+    task, info, implementation = trees.task, trees.info, trees.implementation
     with files.temporary_folder("lmr-author-store-") as work, files.HeldInterrupts():
         staging = work / "recording"
         shutil.copytree(judge.folder, staging)

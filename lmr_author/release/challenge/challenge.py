@@ -28,7 +28,7 @@ from lmr_author.core.task.challenge import (
 )
 from lmr_author.core.task.recording import Recording
 from lmr_author.core.texts import Step
-from lmr_author.proof.evaluation.candidates.reply import Invalid
+from lmr_author.proof.evaluation.candidates.reply import InvalidAnswer
 from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions, TaskScorer
 from lmr_author.release.challenge import answers as given
 from lmr_author.release.challenge.calls import find_driver
@@ -306,7 +306,7 @@ class Round:
         """Return an answer with its result on the cases; a passing misreading runs on the other calls next."""
         try:
             trial = trials.on_cases(answer)
-        except Invalid as error:
+        except InvalidAnswer as error:
             return replace(_ended(answer, Ending.INVALID), reason=error.message)
         if not trial.failing:
             return _ended(answer, Ending.PASSES)

@@ -115,7 +115,7 @@ def strengthen(
     while chosen := choice.choose():
         with files.temporary_folder("lmr-author-strengthen-") as work:
             new = [(call, choice.adds(call, chosen)) for call in chosen]
-            judge = write_recording(work, trials.bench, recording, calls, new, keep_cases=True)
+            judge = write_recording(work, trials.trees, recording, calls, new, keep_cases=True)
             names = {case.name: case.call for case in judge.recording.cases[-len(chosen) :]}
             if _barred(choice, names, judge, trials, rewrites):
                 continue

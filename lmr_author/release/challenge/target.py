@@ -17,11 +17,11 @@ from lmr_author.core import code, files
 from lmr_author.core.code import Definition, FunctionNode, Module
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Progress, Target
-from lmr_author.core.task.challenge import CallDifference, Challenger, Missing
+from lmr_author.core.task.challenge import CallDifference, Challenger, DriverAdvice
 from lmr_author.core.task.recording import Case
 from lmr_author.proof.evaluation.candidates.fitting import FittedAnswer
 from lmr_author.proof.evaluation.candidates.predictions import Prediction
-from lmr_author.proof.evaluation.candidates.reply import Invalid
+from lmr_author.proof.evaluation.candidates.reply import InvalidAnswer
 from lmr_author.proof.evaluation.candidates.run import retried
 from lmr_author.proof.evaluation.candidates.scorer import Scorer
 from lmr_author.proof.evaluation.judges import RecordingJudge
@@ -85,7 +85,7 @@ class Trials:
     """
 
     def __init__(self, scorer: Scorer, driver: Path, say: Progress, stack: ExitStack) -> None:
-        self.bench, self.options, self.say = scorer.bench, scorer.options, say
+        self.trees, self.options, self.say = scorer.trees, scorer.options, say
         self._scorer, self._driver, self._stack = scorer, driver, stack
         assert isinstance(scorer.judge, RecordingJudge)
         self.judge = scorer.judge
@@ -99,13 +99,13 @@ class Trials:
         work = self._stack.enter_context(files.temporary_folder("lmr-author-again-"))
         fitted = {answer.name: self._fit(answer) for answer in self.rewrites}
         rewrites = {name: Variant(f"answer {name}", each.data, each.line) for name, each in fitted.items()}
-        return record_again(self.bench, self.recording, self._driver, rewrites, work, self.say)
+        return record_again(self.trees, self.recording, self._driver, rewrites, work, self.say)
 
     @cached_property
     def judge_of_calls(self) -> RecordingJudge:
         work = self._stack.enter_context(files.temporary_folder("lmr-author-calls-"))
         others = [(call, "") for call in self.calls.others]
-        return write_recording(work, self.bench, self.recording, self.calls, others, keep_cases=False)
+        return write_recording(work, self.trees, self.recording, self.calls, others, keep_cases=False)
 
     def on_cases(self, answer: Challenger) -> Trial:
         return _retried(lambda: self.run(self.judge, answer))
@@ -132,17 +132,17 @@ class Trials:
         return Trial(judge, replay)
 
     def _fit(self, answer: Challenger) -> FittedAnswer:
-        task = self.bench.task.name
+        task = self.trees.task.name
         prediction = Prediction(task, answer.index, answer.name, answer.name, code=answer.code)
         fitted = self._scorer.fit(prediction)
         if fitted.unchanged:
-            raise Invalid("nothing was implemented: the target is as masked")
+            raise InvalidAnswer("nothing was implemented: the target is as masked")
         return fitted
 
-    def missing(self, answer: Challenger) -> Missing:
+    def missing(self, answer: Challenger) -> DriverAdvice:
         """Return advice for a driver that distinguishes a misreading which agrees on every call."""
-        calls, golden = self.calls, self.bench.golden_module
-        target, _ = self.bench.pairs[0]
+        calls, golden = self.calls, self.trees.golden_module
+        target, _ = self.trees.pairs[0]
         summaries: list[Mapping[str, str]] = [case.summary for case in self.recording.cases]
         summaries += [call.summary for call in calls.others if not call.made_of]
         effects = {effect.kind.value: effect.names for effect in calls.uncompared()}
@@ -172,7 +172,7 @@ def missing(
     answer: bytes,
     summaries: Sequence[Mapping[str, str]],
     missed: Sequence[int],
-) -> Missing:
+) -> DriverAdvice:
     """Return the lines in which a misreading differs from the golden, and those that no recorded call shows.
 
     Args:
@@ -185,7 +185,7 @@ def missing(
         module = Module.parse(answer, golden.name)
         misreading = code.find(module, Target(golden.name, target.qualname, nth=target.nth)).function
     except LmrError:
-        return Missing()
+        return DriverAdvice()
     before, after = _lines_of(target.function), _lines_of(misreading)
     numbers, diff = _difference(before, after)
     words = set(_WORD.findall("\n".join(diff)))
@@ -197,7 +197,7 @@ def missing(
     unreached = {line for start in missed for line in range(start, code.block_end(golden.tree, start) + 1)}
     parameters = [parameter.arg for parameter, _ in code.parameters(target.function.args)]
     recorded = {_WORD.findall(path)[0] for summary in summaries for path in summary}
-    return Missing(
+    return DriverAdvice(
         lines=tuple(numbers),
         diff="\n".join(diff[:MOST_LINES]),
         unreached=tuple(number for number in numbers if number in unreached),

@@ -34,7 +34,7 @@ MOST_CHARACTERS, MOST_FILES = 200_000, 200
 
 
 @dataclass(frozen=True)
-class Request:
+class DraftRequest:
     """A paper and its repository; without ``commit``, its newest one."""
 
     paper: str
@@ -66,7 +66,7 @@ class DraftOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class State(Record):
+class DraftProgress(Record):
     """The progress of a draft.
 
     Attributes:
@@ -114,7 +114,7 @@ class Desk:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.state = State.read(folder / STATE)
+        self.state = DraftProgress.read(folder / STATE)
 
     @property
     def recipe(self) -> Path:
@@ -173,7 +173,7 @@ class Desk:
 
 
 def open_desk(
-    request: Request, model: str, out: Path, stand_ins: StandIns, number: int, say: Progress
+    request: DraftRequest, model: str, out: Path, stand_ins: StandIns, number: int, say: Progress
 ) -> Desk:
     """Return the desk of a paper and its repository: an earlier one, or a new one with recipe number ``number``.
 
@@ -196,7 +196,7 @@ def open_desk(
         source = stand_ins.clones.get(request.repository, request.repository)
         clone = repo.clone(source, request.commit or None, staging / "repository")
         by_address = arxiv_id(request.paper) or request.paper
-        state = State(
+        state = DraftProgress(
             model=model,
             began=datetime.now(UTC).isoformat(timespec="seconds"),
             id=number,
@@ -210,7 +210,7 @@ def open_desk(
     return Desk(folder)
 
 
-def _begun(folder: Path, request: Request, model: str) -> Desk:
+def _begun(folder: Path, request: DraftRequest, model: str) -> Desk:
     desk = Desk(folder)
     if desk.state.repository != request.repository:
         raise LmrError(
@@ -224,7 +224,9 @@ def _begun(folder: Path, request: Request, model: str) -> Desk:
     return desk
 
 
-def _begin_recipe(folder: Path, state: State, read: paper.Paper, title: str, year: int | None) -> None:
+def _begin_recipe(
+    folder: Path, state: DraftProgress, read: paper.Paper, title: str, year: int | None
+) -> None:
     """Write the given part of the recipe: paper, repository, number, name, and drafting model."""
     about: dict[str, object] = {"source": state.paper, "title": title, "authors": ", ".join(read.authors)}
     about |= {"year": year} if year else {}
@@ -242,6 +244,8 @@ def _begin_recipe(folder: Path, state: State, read: paper.Paper, title: str, yea
 
 def free_numbers(out: Path, many: int) -> Sequence[int]:
     taken = {int(match[0]) for path in out.glob("*") if (match := re.match(r"\d+(?=-)", path.name))}
-    taken |= {state.id for path in out.glob(f"{DESKS}/*/{STATE}") if (state := State.read_if_valid(path))}
+    taken |= {
+        state.id for path in out.glob(f"{DESKS}/*/{STATE}") if (state := DraftProgress.read_if_valid(path))
+    }
     first = max(taken, default=0) + 1
     return range(first, first + many)

@@ -9,15 +9,22 @@ from pathlib import Path
 
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Progress
-from lmr_author.release.drafting.desk import Desk, DraftOptions, Request, State, free_numbers, open_desk
+from lmr_author.release.drafting.desk import (
+    Desk,
+    DraftOptions,
+    DraftProgress,
+    DraftRequest,
+    free_numbers,
+    open_desk,
+)
 
 
 @dataclass(frozen=True)
-class Draft:
+class DraftOutcome:
     """Outcome of a paper; ``state`` and ``recipe`` are None if it could not begin."""
 
-    request: Request
-    state: State | None = None
+    request: DraftRequest
+    state: DraftProgress | None = None
     recipe: Path | None = None
     problem: str = ""
     hint: str = ""
@@ -27,7 +34,9 @@ class Draft:
         return self.state is not None and self.state.ending == "sound"
 
 
-def draft(requests: Sequence[Request], options: DraftOptions, say: Progress, show: Progress) -> list[Draft]:
+def draft(
+    requests: Sequence[DraftRequest], options: DraftOptions, say: Progress, show: Progress
+) -> list[DraftOutcome]:
     """Draft a recipe for each paper, and return the outcomes in the same order.
 
     An unfinished draft resumes; a finished one is only reported. A sound one becomes ``out/ID-NAME``. ``say`` gets the
@@ -56,13 +65,13 @@ def _worker(options: DraftOptions) -> Callable[[Sequence[Desk], Progress, Progre
     return Agent(options).work
 
 
-def _ended(request: Request, begun: Desk | LmrError, out: Path) -> Draft:
+def _ended(request: DraftRequest, begun: Desk | LmrError, out: Path) -> DraftOutcome:
     if isinstance(begun, LmrError):
-        return Draft(request, problem=begun.message, hint=begun.hint)
+        return DraftOutcome(request, problem=begun.message, hint=begun.hint)
     state, recipe = begun.state, begun.recipe
     if state.ending == "sound":
         final = out / f"{state.id}-{state.name}"
         if recipe.exists():
             os.rename(recipe, final)
         recipe = final
-    return Draft(request, state, recipe)
+    return DraftOutcome(request, state, recipe)

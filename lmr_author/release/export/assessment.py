@@ -15,8 +15,8 @@ from lmr_author.core.task import (
     Evaluation,
     Finding,
     GateStatus,
-    State,
     Task,
+    TaskState,
     evaluation,
     provenance,
 )
@@ -78,7 +78,7 @@ Set = Sequence[TaskEvidence]
 def gather(task: Task, findings: Sequence[Finding]) -> TaskEvidence:
     """Read a task's records. ``findings``: of `validate`. Raises LmrError for an unreadable ``info.json``."""
     info = task.load()
-    state = State.of(task)
+    state = TaskState.of(task)
     proof = proof_of(task, state.reviewed)
     recordings = []
     for implementation in info.implementations:

@@ -24,7 +24,7 @@ from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.difficulty import TargetDifficulty
 from lmr_author.core.task.recording import Recording
 from lmr_author.core.texts import printable
-from lmr_author.proof.evaluation.bench import find_twins
+from lmr_author.proof.evaluation.trees import duplicate_targets
 from lmr_author.release.export.agent import copying, write_bundle
 from lmr_author.release.export.options import Exportable, ExportOptions
 from lmr_author.release.export.output import files_and_links, render
@@ -157,7 +157,7 @@ def _level(difficulty: TargetDifficulty | None) -> str:
 def _write_tests(exportable: Exportable, implementation: Implementation, tests: Path) -> dict[str, Any]:
     """Write what grades an answer. Returns the grader's plan; ``seconds`` limits one run."""
     goldens = staging.golden_overlay(
-        exportable.task, exportable.info, find_twins(exportable.task, exportable.info, implementation)
+        exportable.task, exportable.info, duplicate_targets(exportable.task, exportable.info, implementation)
     )
     for number, data in enumerate(goldens.values()):
         files.write_bytes(tests / "goldens" / str(number), data)

@@ -64,7 +64,7 @@ class RecordNote:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Made(Record):
+class MakingRecord(Record):
     """A task's stages as `lmr-author make` made them: their inputs, durations and results.
 
     Attributes:
@@ -97,9 +97,9 @@ def path_of(task: Task) -> Path:
     return task.authoring / MADE
 
 
-def load(path: Path) -> Made:
+def load(path: Path) -> MakingRecord:
     """Return the record; an empty one if there is none."""
-    return Made.read_if_valid(path) or Made()
+    return MakingRecord.read_if_valid(path) or MakingRecord()
 
 
 def content_of(task: Task) -> str:

@@ -20,7 +20,7 @@ from lmr_author.core.texts import Step, choices_hint
 from lmr_author.core.yaml_input import FieldError
 from lmr_author.release.recipes import STAGES, stages
 from lmr_author.release.recipes import made as records
-from lmr_author.release.recipes.made import JudgedAnswer, Made
+from lmr_author.release.recipes.made import JudgedAnswer, MakingRecord
 from lmr_author.release.recipes.recipe import RECIPE, Folder, find, read, require_distinct
 from lmr_author.release.recipes.stages import Build, StandIns
 from lmr_author.release.review.review_status import proof_of
@@ -28,12 +28,12 @@ from lmr_author.runtime.environment.where import HERE, Where
 
 WORK = ".make-"
 """Prefix of the folder, next to the tasks, in which a task is made."""
-NONE, NOTHING = StandIns(), Made()
+NONE, NOTHING = StandIns(), MakingRecord()
 NOT_RUN: Mapping[str, float] = {}
 OF_PEOPLE = ("reviews", "adjudication.json", "scores", "difficulty.json")
 """Records of people, and of models, in a task's ``authoring/``: the task that replaces it inherits them."""
 
-_RUN: Mapping[str, Callable[[Build, Made], Made]] = {
+_RUN: Mapping[str, Callable[[Build, MakingRecord], MakingRecord]] = {
     "source": stages.source,
     "environment": stages.environment,
     "mask": stages.mask,
@@ -87,7 +87,7 @@ class StageState(StrEnum):
 
 
 @dataclass(frozen=True)
-class Row:
+class RecipeOutcome:
     """Outcome of one recipe; ``place`` is its task, finished or not.
 
     Attributes:
@@ -105,7 +105,7 @@ class Row:
     sound: bool = False
     made_to: str = ""
     error: Problem | None = None
-    made: Made = NOTHING
+    made: MakingRecord = NOTHING
     evaluation: Evaluation | None = None
     left_out: str = ""
 
@@ -137,7 +137,7 @@ class Row:
         return sum(self.made.seconds.values())
 
 
-def select(path: Path, names: Sequence[str]) -> tuple[list[Folder], list[Row]]:
+def select(path: Path, names: Sequence[str]) -> tuple[list[Folder], list[RecipeOutcome]]:
     """Return the named recipes (by folder or number; all without a name), and rows of broken ones.
 
     Raises LmrError for an unknown name, and if two recipes have one number.
@@ -147,19 +147,19 @@ def select(path: Path, names: Sequence[str]) -> tuple[list[Folder], list[Row]]:
     for name in set(names).difference(*called.values()):
         hint = choices_hint(name, (folder.name for folder in paths), "it has")
         raise UsageError(f"{path} has no recipe {name!r}", hint)
-    good, broken = list[Folder](), list[Row]()
+    good, broken = list[Folder](), list[RecipeOutcome]()
     for folder in paths:
         if names and called[folder].isdisjoint(names):
             continue
         try:
             good.append(read(folder))
         except LmrError as error:
-            broken.append(Row(folder, folder.name, error=Problem.of(error)))
+            broken.append(RecipeOutcome(folder, folder.name, error=Problem.of(error)))
     require_distinct(good)
     return sorted(good, key=lambda folder: folder.recipe.id), broken
 
 
-def make_one(folder: Folder, options: MakeOptions, say: Progress) -> Row:
+def make_one(folder: Folder, options: MakeOptions, say: Progress) -> RecipeOutcome:
     """Make the task of a recipe, from the first stage whose inputs changed; errors are in the row.
 
     The task is made in a folder next to its destination and moves there once it is sound.
@@ -180,11 +180,13 @@ def make_one(folder: Folder, options: MakeOptions, say: Progress) -> Row:
     return replace(row_of(folder, work, wanted, ran), error=problem, sound=False)
 
 
-def _left_out(folder: Folder) -> Row:
-    return Row(folder.path, folder.task, folder, left_out=folder.recipe.left_out)
+def _left_out(folder: Folder) -> RecipeOutcome:
+    return RecipeOutcome(folder.path, folder.task, folder, left_out=folder.recipe.left_out)
 
 
-def _make(build: Build, options: MakeOptions, wanted: Mapping[str, str], ran: dict[str, float]) -> Row:
+def _make(
+    build: Build, options: MakeOptions, wanted: Mapping[str, str], ran: dict[str, float]
+) -> RecipeOutcome:
     """Make a task; ``ran`` gets the seconds of each stage that runs, in order."""
     final = Task(options.out / build.folder.task)
     finished = records.load(records.path_of(final))
@@ -213,7 +215,9 @@ def _make(build: Build, options: MakeOptions, wanted: Mapping[str, str], ran: di
     return row_of(build.folder, final.root, wanted, ran)
 
 
-def _run(stage: str, build: Build, done: Made, wanted: Mapping[str, str], ran: dict[str, float]) -> Made:
+def _run(
+    stage: str, build: Build, done: MakingRecord, wanted: Mapping[str, str], ran: dict[str, float]
+) -> MakingRecord:
     """Run a stage, and store that it is done; later stages are no longer."""
 
     def say(line: str) -> None:
@@ -234,7 +238,7 @@ def _run(stage: str, build: Build, done: Made, wanted: Mapping[str, str], ran: d
     return done
 
 
-def _resumed(build: Build, final: Task, wanted: Mapping[str, str]) -> Made:
+def _resumed(build: Build, final: Task, wanted: Mapping[str, str]) -> MakingRecord:
     """Return the record of the working folder; without one, copy the finished task into it first."""
     begun, finished = records.load(build.work / records.MADE), records.load(records.path_of(final))
     if begun.stages and build.task.root.is_dir():
@@ -248,7 +252,7 @@ def _resumed(build: Build, final: Task, wanted: Mapping[str, str]) -> Made:
     return finished
 
 
-def _first_open(made: Made, wanted: Mapping[str, str], where: Where) -> str:
+def _first_open(made: MakingRecord, wanted: Mapping[str, str], where: Where) -> str:
     """Return the first stage to run: a stale one, or the one that a new sandbox needs; "" for none."""
     proven_here = stages.sandbox_name(where) in made.sandboxes
     return made.first_stale(wanted) or ("" if proven_here else "evaluate")
@@ -266,7 +270,7 @@ def _bring_people(final: Task, task: Task) -> None:
             files.write_bytes(number_aside(new) if new.exists() else new, old.read_bytes())
 
 
-def _exchange(build: Build, final: Task, done: Made) -> None:
+def _exchange(build: Build, final: Task, done: MakingRecord) -> None:
     """Move the finished task to its destination; after a kill, the same command completes the move."""
     task, replaced = build.task, build.work / "replaced"
     for name in ("logs", "runs"):
@@ -283,7 +287,9 @@ def _exchange(build: Build, final: Task, done: Made) -> None:
     files.remove(build.work)
 
 
-def row_of(folder: Folder, path: Path, wanted: Mapping[str, str], ran: Mapping[str, float] = NOT_RUN) -> Row:
+def row_of(
+    folder: Folder, path: Path, wanted: Mapping[str, str], ran: Mapping[str, float] = NOT_RUN
+) -> RecipeOutcome:
     """Return the outcome of a recipe's task in its place, or in the working folder.
 
     ``wanted``: the inputs of each stage, if known; ``ran``: seconds of the stages of this run.
@@ -291,7 +297,7 @@ def row_of(folder: Folder, path: Path, wanted: Mapping[str, str], ran: Mapping[s
     in_work = path.name.startswith(WORK)
     task = Task(path / folder.task if in_work else path)
     made = records.load(path / records.MADE if in_work else records.path_of(task))
-    row = Row(
+    row = RecipeOutcome(
         folder.path,
         folder.task,
         folder,
@@ -304,7 +310,7 @@ def row_of(folder: Folder, path: Path, wanted: Mapping[str, str], ran: Mapping[s
     return replace(row, stages=stages, sound={StageState.DONE, StageState.REUSED}.issuperset(stages.values()))
 
 
-def _states(row: Row, wanted: Mapping[str, str]) -> dict[str, StageState]:
+def _states(row: RecipeOutcome, wanted: Mapping[str, str]) -> dict[str, StageState]:
     holds = {
         "validate": not row.made.findings,
         "evaluate": row.evaluation is not None and row.evaluation.passed,
@@ -322,13 +328,15 @@ def _states(row: Row, wanted: Mapping[str, str]) -> dict[str, StageState]:
     return states
 
 
-def check_one(folder: Folder, options: MakeOptions) -> Row:
+def check_one(folder: Folder, options: MakeOptions) -> RecipeOutcome:
     """Compare a task with its recipe; the row's error names the first stage that differs. Builds nothing."""
     if folder.recipe.left_out:
         return _left_out(folder)
     task = Task(options.out / folder.task)
     if not task.info_path.is_file():
-        return Row(folder.path, folder.task, folder, error=Problem(f"there is no {task.root}", "make it"))
+        return RecipeOutcome(
+            folder.path, folder.task, folder, error=Problem(f"there is no {task.root}", "make it")
+        )
     wanted = records.wanted(folder)
     row = row_of(folder, task.root, wanted)
     stale = row.made.first_stale(wanted)

@@ -21,14 +21,14 @@ from lmr_author.core.task.recording import Case
 from lmr_author.core.texts import counted
 from lmr_author.release.recipes import STAGES
 from lmr_author.release.recipes.made import JudgedAnswer
-from lmr_author.release.recipes.make import WORK, Row, StageState
+from lmr_author.release.recipes.make import WORK, RecipeOutcome, StageState
 from lmr_author.release.recipes.recipe import Folder
 
 MADE_TO = "made to "
 HEADER = ("task", "stage", "gates", "mutants", "answers right", "seconds", "")
 
 
-def state(row: Row) -> str:
+def state(row: RecipeOutcome) -> str:
     if row.left_out:
         return "left out"
     if row.made_to:
@@ -36,7 +36,7 @@ def state(row: Row) -> str:
     return "sound" if row.sound else "not sound"
 
 
-def problem(row: Row) -> str:
+def problem(row: RecipeOutcome) -> str:
     """Return why a recipe was skipped or stopped, or its first wrong result; "" for none."""
     if row.left_out:
         return row.left_out
@@ -55,7 +55,7 @@ def problem(row: Row) -> str:
     return "; ".join(problems)
 
 
-def hint(row: Row) -> str:
+def hint(row: RecipeOutcome) -> str:
     """Return the command or edit that helps with the problem, or a file to look at; "" for none."""
     if row.error is not None:
         return row.error.hint
@@ -67,13 +67,13 @@ def of_how_many(numbers: tuple[int, int]) -> str:
     return f"{numbers[0]} of {numbers[1]}" if numbers[1] else ""
 
 
-def cells(row: Row) -> tuple[str, ...]:
+def cells(row: RecipeOutcome) -> tuple[str, ...]:
     mutants = row.mutants.text if row.mutants.made else ""
     numbers = (of_how_many(row.gates), mutants, of_how_many(row.right))
     return (row.task, row.stage or "none", *numbers, f"{row.seconds:.0f}", state(row))
 
 
-def write_markdown(path: Path, rows: Sequence[Row]) -> None:
+def write_markdown(path: Path, rows: Sequence[RecipeOutcome]) -> None:
     """Write ``RESULTS.md``: the table of the screen with each recipe's commit, then remarks and problems."""
     right, answers = sum(row.right[0] for row in rows), sum(row.right[1] for row in rows)
     summary = (
@@ -99,7 +99,7 @@ def write_markdown(path: Path, rows: Sequence[Row]) -> None:
     files.write_text(path, "\n".join([*lines, *sections]) + "\n")
 
 
-def summary(rows: Sequence[Row]) -> Mapping[str, int]:
+def summary(rows: Sequence[RecipeOutcome]) -> Mapping[str, int]:
     words = [state(row) for row in rows]
     made_to = [word for word in dict.fromkeys(words) if word.startswith(MADE_TO)]
     return {word: words.count(word) for word in (*made_to, "sound", "not sound", "left out") if word in words}
@@ -119,7 +119,7 @@ _OF_TARGET = {"instruction": "instruction", "category": "category", "retrieval_c
 _OF_MUTANTS = ("made", "killed", "accepted", "open", "untried", "indistinguishable", "survivors")
 
 
-def to_json(row: Row) -> dict[str, Any]:
+def to_json(row: RecipeOutcome) -> dict[str, Any]:
     gates = row.evaluation.gates if row.evaluation else ()
     return {
         "task": row.task,
@@ -188,7 +188,7 @@ def _gate(gate: GateResult) -> dict[str, Any]:
     }
 
 
-def _targets(row: Row) -> Iterator[dict[str, Any]]:
+def _targets(row: RecipeOutcome) -> Iterator[dict[str, Any]]:
     if row.place is None or row.stages.get("mask", StageState.NOT_BEGUN) is StageState.NOT_BEGUN:
         return
     task = Task(row.place)
@@ -243,7 +243,7 @@ def _case(case: Case) -> dict[str, Any]:
     }
 
 
-def _answer(answer: JudgedAnswer, row: Row) -> dict[str, Any]:
+def _answer(answer: JudgedAnswer, row: RecipeOutcome) -> dict[str, Any]:
     kind, alike = "", None
     targets = row.folder.recipe.targets if row.folder else ()
     known = targets[answer.index - 1].expected.get(answer.name) if answer.index <= len(targets) else None

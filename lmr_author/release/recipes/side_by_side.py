@@ -16,7 +16,7 @@ from multiprocessing.queues import SimpleQueue
 from lmr_author.core import processes
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Progress
-from lmr_author.release.recipes.make import MakeOptions, Problem, Row, make_one
+from lmr_author.release.recipes.make import MakeOptions, Problem, RecipeOutcome, make_one
 from lmr_author.release.recipes.recipe import Folder
 from lmr_author.runtime import cluster
 
@@ -26,7 +26,9 @@ _lines: SimpleQueue[str | None]
 """In a worker: the queue of its progress lines."""
 
 
-def make_all(folders: Sequence[Folder], options: MakeOptions, jobs: int, say: Progress) -> Iterator[Row]:
+def make_all(
+    folders: Sequence[Folder], options: MakeOptions, jobs: int, say: Progress
+) -> Iterator[RecipeOutcome]:
     """Make the tasks of recipes, ``jobs`` at a time, and yield a row as each is done."""
     if jobs == 1 or len(folders) == 1:
         yield from (make_one(folder, options, say) for folder in folders)
@@ -49,7 +51,7 @@ def interrupt_workers() -> None:
             os.kill(process.pid, signal.SIGINT)
 
 
-def in_a_process(folder: Folder, options: MakeOptions, say: Progress) -> Row:
+def in_a_process(folder: Folder, options: MakeOptions, say: Progress) -> RecipeOutcome:
     """Make the task of a recipe in its own process; a crash of the process becomes a row.
 
     Args:
@@ -65,7 +67,7 @@ def in_a_process(folder: Folder, options: MakeOptions, say: Progress) -> Row:
     except BrokenProcessPool:
         problem = "its process died before the task was finished, perhaps for lack of memory"
         hint = "run the same command again, with fewer --jobs"
-        return Row(folder.path, folder.task, folder, error=Problem(problem, hint))
+        return RecipeOutcome(folder.path, folder.task, folder, error=Problem(problem, hint))
     finally:
         lines.put(None)
         listener.join(_GRACE_SECONDS)
@@ -83,11 +85,11 @@ def _begin_worker(lines: SimpleQueue[str | None]) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # Ctrl-C ends its sandboxes, too
 
 
-def _make_in_worker(folder: Folder, options: MakeOptions) -> Row:
+def _make_in_worker(folder: Folder, options: MakeOptions) -> RecipeOutcome:
     return make_one(folder, options, _lines.put)
 
 
-def make_on_cluster(folders: Sequence[Folder], options: MakeOptions, address: str) -> Iterator[Row]:
+def make_on_cluster(folders: Sequence[Folder], options: MakeOptions, address: str) -> Iterator[RecipeOutcome]:
     """Make the tasks of recipes on a Dask cluster, and yield a row as each is done.
 
     The workers see the same folders of recipes, tasks and stand-ins. If a worker is lost, another one resumes from the
@@ -98,11 +100,11 @@ def make_on_cluster(folders: Sequence[Folder], options: MakeOptions, address: st
     work = partial(_make_there, replace(options, where=options.where.absolute))
     for folder, row in cluster.spread(address, work, absolute, gpus=bool(options.where.gpus)):
         if isinstance(row, LmrError):
-            row = Row(folder.path, folder.task, folder, error=Problem.of(row))
+            row = RecipeOutcome(folder.path, folder.task, folder, error=Problem.of(row))
         yield replace(row, path=paths[folder.path])
 
 
-def _make_there(options: MakeOptions, folder: Folder) -> Row:
+def _make_there(options: MakeOptions, folder: Folder) -> RecipeOutcome:
     for path in (folder.path, options.out):
         cluster.require_shared(path)
     return make_one(folder, options, lambda line: None)

@@ -27,16 +27,16 @@ from lmr_author.core.texts import Step
 from lmr_author.proof.checks.ledger import require_true
 from lmr_author.proof.contents import TaskContents
 from lmr_author.proof.evaluation import accepting, evaluate
-from lmr_author.proof.evaluation.bench import Bench
 from lmr_author.proof.evaluation.candidates.predictions import Prediction
-from lmr_author.proof.evaluation.candidates.reply import Invalid
+from lmr_author.proof.evaluation.candidates.reply import InvalidAnswer
 from lmr_author.proof.evaluation.candidates.results import CandidateResult
 from lmr_author.proof.evaluation.candidates.run import score
 from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions, Scorer
+from lmr_author.proof.evaluation.trees import TargetTrees
 from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.proof.validation.run import validate
 from lmr_author.release.recipes.fields import field_of, in_field, in_words
-from lmr_author.release.recipes.made import ACCEPTED, EQUIVALENT, JudgedAnswer, Made, RecordNote
+from lmr_author.release.recipes.made import ACCEPTED, EQUIVALENT, JudgedAnswer, MakingRecord, RecordNote
 from lmr_author.release.recipes.paths import MOST_BYTES
 from lmr_author.release.recipes.recipe import EnvironmentPart, Folder
 from lmr_author.runtime.environment import lock
@@ -77,7 +77,7 @@ class Build:
         return self.work / "unmasked"
 
 
-def source(build: Build, made: Made) -> Made:
+def source(build: Build, made: MakingRecord) -> MakingRecord:
     recipe, folder = build.folder.recipe, build.folder.path
     repository, environment = recipe.repository, recipe.environment or EnvironmentPart()
     for name in ("repository", "unmasked", build.folder.task):
@@ -119,7 +119,7 @@ def source(build: Build, made: Made) -> Made:
     return made
 
 
-def environment(build: Build, made: Made) -> Made:
+def environment(build: Build, made: MakingRecord) -> MakingRecord:
     """Run ``env lock`` if the recipe describes an environment."""
     part = build.folder.recipe.environment
     if part is not None:
@@ -142,7 +142,7 @@ def environment(build: Build, made: Made) -> Made:
     return made
 
 
-def mask(build: Build, made: Made) -> Made:
+def mask(build: Build, made: MakingRecord) -> MakingRecord:
     task, parts = build.task, build.folder.recipe.targets
     files.remove(task.root)
     shutil.copytree(build.unmasked, task.root, symlinks=True)
@@ -160,7 +160,7 @@ def mask(build: Build, made: Made) -> Made:
     return made
 
 
-def record_calls(build: Build, made: Made) -> Made:
+def record_calls(build: Build, made: MakingRecord) -> MakingRecord:
     """Record each target anew, after removing earlier recordings. The answers help to choose cases."""
     task, path = build.task, build.folder.path
     info = task.load()
@@ -195,18 +195,18 @@ def _known(build: Build, index: int) -> KnownVersions:
     known: dict[str, dict[str, Variant]] = {"passed": {}, "failed": {}}
     with (
         build.where.sandbox(task, info) as sandbox,
-        Bench(task, info, info.implementation(index), sandbox, 0.0) as bench,
+        TargetTrees(task, info, info.implementation(index), sandbox, 0.0) as trees,
     ):
-        scorer = Scorer(bench, CandidateOptions(build.work))
+        scorer = Scorer(trees, CandidateOptions(build.work))
         for name, answer in part.expected.items():
             prediction = Prediction(task.name, index, name, name, code=build.folder.answer_text(index, name))
-            with suppress(Invalid):
+            with suppress(InvalidAnswer):
                 fitted = scorer.fit(prediction)
                 known.get(answer.outcome, {})[name] = Variant(f"answer {name}", fitted.data, fitted.line)
     return KnownVersions(right=known["passed"], wrong=known["failed"])
 
 
-def check(build: Build, made: Made) -> Made:
+def check(build: Build, made: MakingRecord) -> MakingRecord:
     """Run ``validate`` and keep its findings. A ledger that does not hold is an error."""
     _beside(build.folder.path / ACCEPTED, build.task.accepted_path)
     _beside(build.folder.path / DRAFTED, build.task.drafted_path)
@@ -216,14 +216,14 @@ def check(build: Build, made: Made) -> Made:
     return replace(made, findings=tuple(one for one in found if one.severity is not Severity.NOTE))
 
 
-def prove(build: Build, made: Made) -> Made:
+def prove(build: Build, made: MakingRecord) -> MakingRecord:
     """Run ``evaluate``; the task's record has the gates that fail."""
     _make_local(build)
     evaluate.evaluate(build.task, evaluate.EvaluateOptions(build.where), build.say, lambda gate: None)
     return replace(made, sandboxes=tuple(sorted({*made.sandboxes, sandbox_name(build.where)})))
 
 
-def judge(build: Build, made: Made) -> Made:
+def judge(build: Build, made: MakingRecord) -> MakingRecord:
     expected = {
         (index, name): answer.outcome
         for index, target in enumerate(build.folder.recipe.targets, 1)

@@ -16,9 +16,9 @@ from lmr_author.core.task import (
     GateResult,
     Progress,
     Severity,
-    State,
     Task,
     TaskInfo,
+    TaskState,
     recording,
 )
 from lmr_author.core.task import evaluation as evaluations
@@ -182,7 +182,7 @@ def _row(task: Task, checks: TaskReport, link: str) -> TaskRow:
         bytes=sum(path.stat().st_size for path in task.content_files()),
         agreement=agreement.percent if agreement else None,
         link=link,
-        stale=evaluation is not None and not evaluation.is_of(State.of(task)),
+        stale=evaluation is not None and not evaluation.is_of(TaskState.of(task)),
     )
 
 

@@ -21,7 +21,7 @@ from lmr_author.core.task import (
 )
 from lmr_author.core.task.challenge import AnswerKind
 from lmr_author.core.task.difficulty import TargetDifficulty
-from lmr_author.core.task.folder import State
+from lmr_author.core.task.folder import TaskState
 from lmr_author.core.task.provenance import drafted_by
 from lmr_author.core.texts import counted
 from lmr_author.release.review.review_status import (
@@ -158,7 +158,7 @@ def status_with(task: Task, findings: Sequence[Finding] | None) -> Status:
 
 def _checked(task: Task, done: list[str], findings: Sequence[Finding] | None) -> Status:
     """Continue with the steps that depend on content: valid, evaluated, accepted."""
-    state = State.of(task)
+    state = TaskState.of(task)
     reviews = review_status(task, None, state.reviewed)
     step = _next_proof(task, done, findings, state, reviews)
     if not step.command:
@@ -183,7 +183,7 @@ def _checked(task: Task, done: list[str], findings: Sequence[Finding] | None) ->
 
 
 def _next_proof(
-    task: Task, done: list[str], findings: Sequence[Finding] | None, state: State, reviews: ReviewStatus
+    task: Task, done: list[str], findings: Sequence[Finding] | None, state: TaskState, reviews: ReviewStatus
 ) -> NextStep:
     """Return the step before people review; its command is "" if there is none."""
     serious = [finding for finding in findings or () if finding.severity is not Severity.NOTE]

@@ -12,7 +12,7 @@ from lmr_author.core import resources
 from lmr_author.core.errors import UsageError
 from lmr_author.core.task import Evaluation, Finding, Severity, Task
 from lmr_author.core.task import evaluation as evaluations
-from lmr_author.core.task.folder import State
+from lmr_author.core.task.folder import TaskState
 from lmr_author.core.task.reviews import ReviewItem
 from lmr_author.core.texts import choices_hint, counted
 
@@ -123,7 +123,7 @@ def automatic_items(
     answer: Literal["pass", "fail", "unsure"] = "fail"
     if evaluation is None:
         evidence = "never evaluated"
-    elif not evaluation.is_of(State.of(task)):
+    elif not evaluation.is_of(TaskState.of(task)):
         evidence = "evaluated before the task changed"
     elif evaluation.needs_approval:
         answer = "unsure"

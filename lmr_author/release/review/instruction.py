@@ -53,7 +53,7 @@ _RUNNING_TEXT = re.compile(r"(?![-*#>] |\d+[.)] )\S")
 
 
 @dataclass(frozen=True)
-class Citation:
+class InstructionCitation:
     """The parts of the paper that an instruction names, sections with their subsections.
 
     ``elsewhere`` has named equations and algorithms outside of these sections; ``readable`` is False if the paper
@@ -88,7 +88,7 @@ def paragraphs(text: str) -> list[str]:
     return lines
 
 
-def cite(instruction: str, pages: Mapping[int, str]) -> Citation:
+def cite(instruction: str, pages: Mapping[int, str]) -> InstructionCitation:
     in_paper, named = sections(pages), named_parts(instruction)
     numbers = [part.number for part in named if part.kind == "section"]
     wanted = [
@@ -109,7 +109,7 @@ def cite(instruction: str, pages: Mapping[int, str]) -> Citation:
         if homes and not any(section in wanted for section in homes):
             elsewhere.append((label, homes[0]))
     found_on = _pages_of(wanted, labels, pages)
-    return Citation(tuple(wanted), tuple(absent), tuple(elsewhere), bool(in_paper), found_on)
+    return InstructionCitation(tuple(wanted), tuple(absent), tuple(elsewhere), bool(in_paper), found_on)
 
 
 def labels_in(text: str) -> tuple[str, ...]:

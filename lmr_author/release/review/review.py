@@ -14,7 +14,7 @@ from typing import Any
 from lmr_author.core import files
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.core.locks import changes_task
-from lmr_author.core.task import State, Task
+from lmr_author.core.task import Task, TaskState
 from lmr_author.core.task import evaluation as evaluations
 from lmr_author.core.task.folder import reviewed_digest
 from lmr_author.core.task.provenance import require_other
@@ -141,7 +141,7 @@ def find_waiting(tasks: Sequence[Task], reviewer: str, path: Path | None = None)
     for task in tasks:
         try:
             task.load()
-            state = State.of(task)
+            state = TaskState.of(task)
             status = review_status(task, checklist_for(task, path), state.reviewed)
         except LmrError:
             continue

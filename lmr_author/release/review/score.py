@@ -22,7 +22,7 @@ from lmr_author.core.task.reviews import GRADES, Grade, Grades, path_of_reviewer
 from lmr_author.proof.evaluation.candidates import predictions
 from lmr_author.proof.evaluation.candidates.fitting import FittedAnswer, Slot, fit
 from lmr_author.proof.evaluation.candidates.predictions import Key, Prediction
-from lmr_author.proof.evaluation.candidates.reply import Invalid
+from lmr_author.proof.evaluation.candidates.reply import InvalidAnswer
 from lmr_author.release.review.agreement import Agreement, agreement, majority
 from lmr_author.release.review.evidence_of_task import in_paper
 from lmr_author.release.review.instruction import cite, paper_pages
@@ -212,7 +212,7 @@ def answer(task: Task, prediction: Prediction) -> Candidate:
             rule = BEST
     except LmrError as error:
         shown, compared = whole
-        rule = WORST if isinstance(error, Invalid) else ""
+        rule = WORST if isinstance(error, InvalidAnswer) else ""
     return Candidate(task, name, digest, shown, masked, compared, files.sha256_bytes(golden), whole, rule)
 
 

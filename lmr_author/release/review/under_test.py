@@ -11,7 +11,15 @@ from lmr_author.authoring.recording.checkers import ComparedPart, compared_parts
 from lmr_author.authoring.suggesting.paper import FunctionWords
 from lmr_author.core import code
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import Evaluation, GateResult, Implementation, State, Task, challenge, equivalents
+from lmr_author.core.task import (
+    Evaluation,
+    GateResult,
+    Implementation,
+    Task,
+    TaskState,
+    challenge,
+    equivalents,
+)
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.challenge import Challenge, Challenger
 from lmr_author.core.task.equivalents import EquivalentMutant
@@ -20,7 +28,7 @@ from lmr_author.core.task.recording import Coverage, Recording
 from lmr_author.proof.contents import TaskContents
 from lmr_author.proof.targets import Pair, function_of, pair
 from lmr_author.release.review.checklist import CodeLine, LineMark
-from lmr_author.release.review.instruction import Citation, cite, paper_pages
+from lmr_author.release.review.instruction import InstructionCitation, cite, paper_pages
 from lmr_author.release.review.review_status import proof_of
 
 
@@ -34,7 +42,7 @@ class TargetUnderTest:
 
     implementation: Implementation
     files: Pair
-    cited: Citation
+    cited: InstructionCitation
     lines: tuple[CodeLine, ...]
     words: FunctionWords | None
     recording: Recording | None
@@ -72,7 +80,7 @@ def read_task(task: Task) -> ReviewedTask:
     evaluation, challenged = proof_of(task), challenge.load(task)
     state = "none"
     if evaluation is not None:
-        state = "current" if evaluation.is_of(State.of(task)) else "stale"
+        state = "current" if evaluation.is_of(TaskState.of(task)) else "stale"
     gates = evaluation.gates if evaluation else ()
     targets = tuple(
         _read_target(contents, each, gates, pages, challenged) for each in contents.implementations

@@ -27,7 +27,7 @@ from lmr_author.runtime.environment import lock_file
 from lmr_author.runtime.environment.base_images import base_of
 from lmr_author.runtime.environment.detect import base_in_use, problems, read_needs
 from lmr_author.runtime.environment.dockerfile import render, render_dockerignore
-from lmr_author.runtime.environment.lock_file import Lock, LockOptions, UnpinnedReason, Written
+from lmr_author.runtime.environment.lock_file import GeneratedFile, Lock, LockOptions, UnpinnedReason
 from lmr_author.runtime.environment.needs import DeclaredNeed, Needs, has_version
 from lmr_author.runtime.environment.packages import package_of
 from lmr_author.runtime.environment.pinning import pin
@@ -52,7 +52,7 @@ class LockResult:
     needs: Needs
     base: BaseImageOrigin
     lock: Lock
-    files: tuple[Written, ...]
+    files: tuple[GeneratedFile, ...]
     kept: bool = False
 
     @property

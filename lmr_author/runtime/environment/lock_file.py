@@ -151,7 +151,7 @@ _STAMP = re.compile(
 
 
 @dataclass(frozen=True)
-class Written:
+class GeneratedFile:
     """A generated file.
 
     Attributes:
@@ -178,10 +178,10 @@ def _digest(text: str) -> str:
     return files.sha256_bytes(text.encode("utf-8"))[:16]
 
 
-def write(task: Task, path: Path, text: str) -> Written:
+def write(task: Task, path: Path, text: str) -> GeneratedFile:
     """Write a file of a task; keep a copy of an edited one in ``authoring/removed/``."""
     if path.is_file() and files.read_text_or_empty(path) == text:
-        return Written(path, changed=False)
+        return GeneratedFile(path, changed=False)
     copy = task.move_to_removed(path, copy=True) if is_edited(path) else ""
     files.write_text(path, text)
-    return Written(path, changed=True, copy=copy)
+    return GeneratedFile(path, changed=True, copy=copy)

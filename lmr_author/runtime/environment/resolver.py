@@ -69,7 +69,7 @@ class Package:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ResolverAnswer:
     """uv's answer: the packages by normalised name; None if it failed."""
 
     packages: dict[str, Package] | None
@@ -77,7 +77,7 @@ class Answer:
     timed_out: bool
 
 
-def ask(question: Question, seconds: float) -> Answer:
+def ask(question: Question, seconds: float) -> ResolverAnswer:
     """Run uv once. Raises LmrError if it is missing, or its output is not a lock."""
     constraints = [bound.text for bound in question.constraints]
     constraints += [f"{name}>=0.dev0" for name in question.prereleases]
@@ -93,10 +93,10 @@ def ask(question: Question, seconds: float) -> Answer:
     return _answer(done)
 
 
-def _answer(done: UvRun) -> Answer:
+def _answer(done: UvRun) -> ResolverAnswer:
     """Read a ``pylock.toml`` (PEP 751)."""
     if done.exit_code != 0:
-        return Answer(None, done.stderr, done.timed_out)
+        return ResolverAnswer(None, done.stderr, done.timed_out)
     packages: dict[str, Package] = {}
     try:
         for package in tomllib.loads(done.stdout.decode("utf-8", "replace")).get("packages", []):
@@ -107,7 +107,7 @@ def _answer(done: UvRun) -> Answer:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         hint = "lmr-author does not support the output of this uv: please report it, with `uv --version`"
         raise LmrError(f"uv wrote an invalid lock: {printable(str(error), 200)}", hint) from error
-    return Answer(packages, done.stderr, done.timed_out)
+    return ResolverAnswer(packages, done.stderr, done.timed_out)
 
 
 def _write(path: Path, lines: Sequence[str]) -> None:

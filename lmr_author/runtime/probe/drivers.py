@@ -32,14 +32,14 @@ LIBRARIES = (("torch", "torch"), ("np", "numpy"), ("numpy", "numpy"), ("pd", "pa
 MAX_TEXT = 8000
 
 
-class Way(NamedTuple):
+class ImportRoute(NamedTuple):
     """A way to import a file: the module's name, and the folders that come first on ``sys.path``."""
 
     module: str
     path: List[str]
 
 
-def ways(tree: str, file: str) -> List[Way]:
+def ways(tree: str, file: str) -> List[ImportRoute]:
     """List the ways to import a file: as a module of its package, as one below the root, by its own folder."""
     folder, name = os.path.split(os.path.join(tree, *file.split("/")))
     parts = [] if name == "__init__.py" else [os.path.splitext(name)[0]]
@@ -51,15 +51,15 @@ def ways(tree: str, file: str) -> List[Way]:
     whole = whole[:-1] if whole[-1] == "__init__" else whole
     # The file's own folder comes last: `pkg/logging/` would hide Python's own.
     listed = (
-        Way(".".join(parts), list(dict.fromkeys([base, tree]))),
-        Way(".".join(whole), [tree, folder]),
+        ImportRoute(".".join(parts), list(dict.fromkeys([base, tree]))),
+        ImportRoute(".".join(whole), [tree, folder]),
     )
-    usable: List[Way] = []
+    usable: List[ImportRoute] = []
     for way in listed:
         if way.module and all(part.isidentifier() for part in way.module.split(".")) and way not in usable:
             usable.append(way)
     # A file whose name is no identifier (`train-model.py`) can only be run.
-    return usable or [Way("", [folder, tree])]
+    return usable or [ImportRoute("", [folder, tree])]
 
 
 def import_goal(tree: str, goal_file: str) -> Any:

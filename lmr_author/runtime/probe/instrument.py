@@ -57,7 +57,7 @@ def last_line(node: Any) -> int:
     return max(getattr(part, "lineno", 0) for part in ast.walk(node))
 
 
-class Instrumented(NamedTuple):
+class InstrumentedCode(NamedTuple):
     """A module's code with the target instrumented.
 
     Attributes:
@@ -80,7 +80,7 @@ class Instrumented(NamedTuple):
     path: Tuple[ast.stmt, ...]
 
 
-def instrument(source: bytes, filename: str, qualname: str, line: int = 0) -> Instrumented:
+def instrument(source: bytes, filename: str, qualname: str, line: int = 0) -> InstrumentedCode:
     """Instrument the function ``qualname`` (dotted, without ``<locals>``) of some source.
 
     Args:
@@ -100,7 +100,7 @@ def instrument(source: bytes, filename: str, qualname: str, line: int = 0) -> In
     target.decorator_list.append(_name(REGISTER, target))
     nested = any(isinstance(definition, FUNCTIONS) for definition in path[:-1])
     code: CodeType = compile(tree, filename, "exec", dont_inherit=True)
-    return Instrumented(code, probes.lines, probes.absent, first, last, nested, tree, path)
+    return InstrumentedCode(code, probes.lines, probes.absent, first, last, nested, tree, path)
 
 
 def _name(name: str, at: ast.AST) -> ast.expr:
@@ -206,7 +206,7 @@ class Hook:
         self.qualname, self.line = qualname, line
         self.source = source
         self.hits: Set[int] = set()
-        self.instrumented: Optional[Instrumented] = None
+        self.instrumented: Optional[InstrumentedCode] = None
         self.register = register
         self._name = os.path.basename(self.goal_file)
 

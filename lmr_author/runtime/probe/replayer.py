@@ -44,7 +44,7 @@ SHARING = 2
 """Variants that are looked at for that: the first may have failed before it needed anything."""
 
 
-class Ended(NamedTuple):
+class ChildEnd(NamedTuple):
     """The end of a child: its messages, whether its time ran out, and whether it was still importing."""
 
     frames: List[Frame]
@@ -172,7 +172,7 @@ def _answers(frames: List[Frame], cases: List[str]) -> Tuple[Dict[str, Frame], L
     return answers, modules
 
 
-def _lost(variant: str, case: str, ended: Ended) -> Dict[str, Any]:
+def _lost(variant: str, case: str, ended: ChildEnd) -> Dict[str, Any]:
     if ended.timed_out:
         message = "the time limit was reached while %s" % ("importing" if ended.loading else "running")
     elif os.WIFSIGNALED(ended.status):
@@ -190,7 +190,7 @@ def _lost(variant: str, case: str, ended: Ended) -> Dict[str, Any]:
 
 def _run_child(
     request: Dict[str, Any], variant: Dict[str, Any], cases: List[str], out: int, share: bool
-) -> Ended:
+) -> ChildEnd:
     send(out, {"kind": "loading"})
     reader, writer = os.pipe()
     sys.stdout.flush()
@@ -229,7 +229,7 @@ def _run_child(
         _, status = os.waitpid(child, 0)
     frames = read_frames(data)
     started = any(frame.header.get("kind") == "loaded" for frame in frames)
-    return Ended(frames, timed_out, status, not started)
+    return ChildEnd(frames, timed_out, status, not started)
 
 
 def _collect(reader: int, limit: float, cases: int, out: int) -> Tuple[bytes, bool]:

@@ -53,7 +53,7 @@ def copy_fixtures(fixtures: Path, folder: Path) -> None:
         shutil.copyfile(path, target)
 
 
-class Place(NamedTuple):
+class FunctionPlace(NamedTuple):
     """A function of the repository: its file, its name, and its number among definitions of that name."""
 
     path: str
@@ -61,7 +61,7 @@ class Place(NamedTuple):
     nth: int | None
 
 
-def golden_overlay(task: Task, info: TaskInfo, masked: Iterable[Place] = ()) -> dict[str, bytes]:
+def golden_overlay(task: Task, info: TaskInfo, masked: Iterable[FunctionPlace] = ()) -> dict[str, bytes]:
     """Return the goldens of all goal files, with masked look-alikes still masked.
 
     A candidate does not have those, so the golden runs without them too.
@@ -70,7 +70,7 @@ def golden_overlay(task: Task, info: TaskInfo, masked: Iterable[Place] = ()) -> 
         masked: more functions that stay masked.
     """
     overlay = _golden_files(task, info)
-    functions: list[AlsoMasked | Place] = [*task.also_masked(), *masked]
+    functions: list[AlsoMasked | FunctionPlace] = [*task.also_masked(), *masked]
     for function in functions:
         path = function.path
         if path in overlay:
@@ -105,7 +105,7 @@ def only_masked(
     info: TaskInfo,
     implementation: Implementation,
     qualnames: Sequence[str] = (),
-    twins: Iterable[Place] = (),
+    twins: Iterable[FunctionPlace] = (),
 ) -> dict[str, bytes]:
     """Return the goldens of all goal files, with only this implementation masked.
 

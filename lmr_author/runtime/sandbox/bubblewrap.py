@@ -61,7 +61,7 @@ class MountedInterpreter:
 
 
 @dataclass(frozen=True)
-class Tools:
+class SandboxTools:
     """Paths of the required programs on this machine."""
 
     bwrap: str
@@ -75,7 +75,7 @@ class Tools:
 
 
 @cache
-def tools() -> Tools | None:
+def tools() -> SandboxTools | None:
     """Find bubblewrap and its helper programs; None if they are missing or do not work.
 
     Some containers have the program but forbid namespaces, so it is tried.
@@ -84,13 +84,13 @@ def tools() -> Tools | None:
     if bwrap is None or prlimit is None or seccomp.program() is None:
         return None
     for setpriv in (shutil.which("setpriv"), None):
-        programs = Tools(bwrap, prlimit, setpriv)
+        programs = SandboxTools(bwrap, prlimit, setpriv)
         if _works(programs):
             return programs
     return None
 
 
-def _works(programs: Tools) -> bool:
+def _works(programs: SandboxTools) -> bool:
     uid = sandbox_uid(programs)
     with piped(own_data(programs, uid)) as pipes:
         argv = command_line(programs, uid, Command(("true",)), pipes=pipes)
@@ -101,7 +101,7 @@ def _works(programs: Tools) -> bool:
     return done.exit_code == 0
 
 
-def sandbox_uid(programs: Tools) -> int:
+def sandbox_uid(programs: SandboxTools) -> int:
     """Return the user (and group) id of the next run's processes on the host."""
     if not programs.as_root:
         return os.geteuid()
@@ -109,7 +109,7 @@ def sandbox_uid(programs: Tools) -> int:
     return _OWN_IDS + (os.getpid() & 0x3FFFFF) * 64 + next(_RUNS) % 64
 
 
-def own_data(programs: Tools, uid: int) -> dict[str, bytes]:
+def own_data(programs: SandboxTools, uid: int) -> dict[str, bytes]:
     """Return the data passed through pipes: contents of files in /etc by path, and the system call filter."""
     inside = uid if programs.as_root else NOBODY
     passwd = f"root:x:0:0:root:/:/bin/false\nnobody:x:{inside}:{inside}:nobody:/tmp:/bin/false\n"
@@ -134,7 +134,7 @@ def piped(data: Mapping[str, bytes]) -> Iterator[dict[str, int]]:
 
 
 def command_line(
-    programs: Tools,
+    programs: SandboxTools,
     uid: int,
     command: Command,
     interpreter: MountedInterpreter | None = None,
@@ -175,7 +175,7 @@ def command_line(
     return [*argv, program, *command.argv[1:]]
 
 
-def _namespaces(programs: Tools, network: bool) -> list[str]:
+def _namespaces(programs: SandboxTools, network: bool) -> list[str]:
     argv = ["--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"]
     argv += ["--hostname", "sandbox", *([] if network else ["--unshare-net"])]
     if not programs.as_root:

@@ -47,7 +47,7 @@ _LABEL = f"LABEL {IMAGE_LABEL}=1"
 
 
 @dataclass(frozen=True)
-class Step:
+class BuildStep:
     """The engine's current instruction, as in ``Step 3/14 : RUN …``."""
 
     number: int
@@ -55,9 +55,9 @@ class Step:
     text: str
 
 
-def read_step(line: str) -> Step | None:
+def read_step(line: str) -> BuildStep | None:
     match = _STEP.match(line)
-    return Step(int(match[1]), int(match[2]), match[3]) if match else None
+    return BuildStep(int(match[1]), int(match[2]), match[3]) if match else None
 
 
 def build(
@@ -174,7 +174,7 @@ class BuildProgress:
 
     def __init__(self, dockerfile: str) -> None:
         self._lines = [_words(line.rstrip().rstrip("\\")) for line in dockerfile.split("\n")]
-        self.step: Step | None = None
+        self.step: BuildStep | None = None
         self.line = 0
         self.layer = ""
         self.output: list[str] = []

@@ -153,7 +153,9 @@ class LocalSandbox(Sandbox):
         return self._interpreter
 
 
-def _run_isolated(tools: bubblewrap.Tools, interpreter: MountedInterpreter, command: Command) -> ExecResult:
+def _run_isolated(
+    tools: bubblewrap.SandboxTools, interpreter: MountedInterpreter, command: Command
+) -> ExecResult:
     uid = bubblewrap.sandbox_uid(tools)
     with (
         accessible(command.mounts if tools.as_root else (), uid, uid),

@@ -14,11 +14,11 @@ from dataclasses import replace
 
 from lmr_author.core.code import Definition, Module
 from lmr_author.proof.evaluation.candidates.reply import (
+    AnswerReply,
     Block,
     Edit,
-    Invalid,
-    Reply,
-    Unread,
+    InvalidAnswer,
+    UnreadCode,
     apply_edit,
     find_places,
     is_of_file,
@@ -31,7 +31,7 @@ MAX_ANSWER = 2 * 2**20
 """Characters of an answer; a longer one is invalid."""
 
 
-def read(text: str, goal: Module, targets: tuple[Definition, ...], *, is_file: bool = False) -> Reply:
+def read(text: str, goal: Module, targets: tuple[Definition, ...], *, is_file: bool = False) -> AnswerReply:
     """Read a reply. Raises Invalid: too long, empty, not Python, or an edit that does not apply.
 
     Args:
@@ -39,18 +39,18 @@ def read(text: str, goal: Module, targets: tuple[Definition, ...], *, is_file: b
         is_file: it is the goal file that an agent left, and no reply.
     """
     if len(text) > MAX_ANSWER:
-        raise Invalid(f"the answer has {len(text)} characters; the limit is {MAX_ANSWER}")
+        raise InvalidAnswer(f"the answer has {len(text)} characters; the limit is {MAX_ANSWER}")
     text = re.sub(r"\r\n?", "\n", text.removeprefix("\ufeff"))
     if not text.strip():
-        raise Invalid("the answer is empty")
+        raise InvalidAnswer("the answer is empty")
     if is_file:
-        return Reply((parsed_block(text, "the file"),))
+        return AnswerReply((parsed_block(text, "the file"),))
     walk = Walk(_final(_unescaped(text)))
     reply = replace(_fold(walk.parts, goal, targets), seen=tuple(walk.seen))
     if reply.elsewhere and not reply.blocks:
-        raise Invalid(f"the answer changes {', '.join(reply.elsewhere[:3])}, not {goal.name}")
+        raise InvalidAnswer(f"the answer changes {', '.join(reply.elsewhere[:3])}, not {goal.name}")
     if not reply.blocks:
-        raise Invalid(reply.unread[-1].message if reply.unread else _without_code(walk, text))
+        raise InvalidAnswer(reply.unread[-1].message if reply.unread else _without_code(walk, text))
     return reply
 
 
@@ -75,9 +75,9 @@ def _final(text: str) -> str:
     return re.split(r"<\|(?:end|return|start)\|>", finals[-1])[0] if finals else text
 
 
-def _fold(parts: Sequence[Part], goal: Module, targets: Sequence[Definition]) -> Reply:
+def _fold(parts: Sequence[Part], goal: Module, targets: Sequence[Definition]) -> AnswerReply:
     blocks: list[Block] = []
-    unread: list[Unread] = []
+    unread: list[UnreadCode] = []
     elsewhere: dict[str, None] = {}
     file = re.sub(r"\r\n?", "\n", goal.text)
     paths = [part.path for part in parts if isinstance(part, Block | Edit) and part.path]
@@ -95,7 +95,7 @@ def _fold(parts: Sequence[Part], goal: Module, targets: Sequence[Definition]) ->
             blocks += made
             continue
         for part in group:
-            if isinstance(part, Unread):
+            if isinstance(part, UnreadCode):
                 unread.append(replace(part, number=len(blocks)))
             elif isinstance(part, Block):
                 # A model may invent a path for its only file.
@@ -103,7 +103,7 @@ def _fold(parts: Sequence[Part], goal: Module, targets: Sequence[Definition]) ->
                     elsewhere[part.path] = None
                 else:
                     blocks.append(part)
-    return Reply(tuple(blocks), tuple(unread), tuple(elsewhere))
+    return AnswerReply(tuple(blocks), tuple(unread), tuple(elsewhere))
 
 
 def _edited(
@@ -113,13 +113,13 @@ def _edited(
 
     Returns the blocks that they make, and the goal file with those that are for it.
     """
-    newest = next(filter(None, map(Reply(tuple(blocks)).function, targets)), None)
+    newest = next(filter(None, map(AnswerReply(tuple(blocks)).function, targets)), None)
     before = list(dict.fromkeys([newest[0].module.text, file] if newest else [file]))
     texts, made = list(before), list[Block]()
     for edit in own:
         text = "\n".join(edit.replace)
         if edit.unread:
-            raise Invalid(f"the answer changes {name} with an unsupported command: {edit.unread!r}")
+            raise InvalidAnswer(f"the answer changes {name} with an unsupported command: {edit.unread!r}")
         if edit.is_file:
             before, texts = [""], [text]
             continue
@@ -133,12 +133,12 @@ def _edited(
                 texts[number] = "\n".join(apply_edit(edit, lines, places[0]))
                 break
             if places:
-                raise Invalid(f"an edit matches {len(places)} places: {_first(edit)!r}")
+                raise InvalidAnswer(f"an edit matches {len(places)} places: {_first(edit)!r}")
             if text.count(part := "\n".join(edit.search)) == 1:  # less than whole lines
                 texts[number] = text.replace(part, "\n".join(edit.replace))
                 break
         else:
-            raise Invalid(
+            raise InvalidAnswer(
                 f"an edit does not apply: {name} does not contain the lines that begin with {_first(edit)!r}"
             )
     changed = [text for text, old in zip(texts, before, strict=True) if text != old]
@@ -149,7 +149,7 @@ def _edited(
 def _nearest(places: list[int], text: str, targets: Sequence[Definition]) -> list[int]:
     if len(places) < 2 or not (module := parsed_module(text)):
         return places
-    pairs = filter(None, map(Reply((Block.of(module),)).function, targets))
+    pairs = filter(None, map(AnswerReply((Block.of(module),)).function, targets))
     spans = [range(found.line - 1, found.end_line) for _, found in pairs]
     return [place for place in places if any(place in span for span in spans)] or places
 

@@ -131,7 +131,7 @@ _CHANGES = re.compile(
 
 
 @dataclass(frozen=True)
-class Text:
+class ReplyText:
     """A reply, or a part of one, without its envelope; ``path`` is the named file, or ""."""
 
     text: str
@@ -139,21 +139,21 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Call:
+class ToolCall:
     name: str
 
 
-Content = Text | Edit | Call
+Content = ReplyText | Edit | ToolCall
 
 
 def contents(data: Any) -> Iterator[Content]:
     """Yield the contents of JSON in order, without remarks about the code or messages by others than the model."""
     match data:
         case str():
-            yield Text(data)
+            yield ReplyText(data)
         case [str(), *_] if all(isinstance(line, str) and "\n" not in line[:-1] for line in data):
             # Lines of one text, as in a notebook.
-            yield Text("\n".join(line.removesuffix("\n") for line in data))
+            yield ReplyText("\n".join(line.removesuffix("\n") for line in data))
         case list():
             for part in data:
                 yield from contents(part)
@@ -174,13 +174,13 @@ def _members(data: Mapping[str, Any]) -> Iterator[Content]:
         yield Edit(*_lines(old, new), path)
         return
     if _PATH.fullmatch(path) and text:
-        yield Text(text, path)
+        yield ReplyText(text, path)
         return
     for key, value in data.items():
         if _PROSE.fullmatch(key) or (isinstance(value, str) and "\n" not in value and key not in _CODE):
             continue
         if isinstance(value, str) and _PATH.fullmatch(key):
-            yield Text(value, key)
+            yield ReplyText(value, key)
         else:
             yield from contents(value)
 
@@ -191,10 +191,10 @@ def of_call(name: str, given: Any) -> Iterator[Content]:
         try:
             given = json_data(given)
         except NotParsed:
-            yield Text(given)  # a tool with a text argument, such as apply_patch
+            yield ReplyText(given)  # a tool with a text argument, such as apply_patch
             return
     if not isinstance(given, dict):
-        yield Call(name)
+        yield ToolCall(name)
         return
     path, text = _first(given, _PATH_KEYS), _given(given, _TEXT_KEYS)
     new, line = _given(given, _NEW_KEYS), str(given.get("insert_line"))
@@ -211,13 +211,13 @@ def of_call(name: str, given: Any) -> Iterator[Content]:
         yield from _of_shell(name, command)
     else:
         found = list(_members(given))
-        yield from found or [Call(name)]
+        yield from found or [ToolCall(name)]
 
 
 def _of_shell(name: str, command: str) -> Iterator[Content]:
-    yield Call(name)
+    yield ToolCall(name)
     if _READ_AS_TEXT.search(command):
-        yield Text(command)
+        yield ReplyText(command)
         return
     paths = [match["path"] for match in _REDIRECTED.finditer(command)]
     if _CHANGES.search(command):

@@ -44,7 +44,7 @@ from lmr_author.proof.evaluation.candidates.meaning import (
     require_not_bound_again,
     require_same_header,
 )
-from lmr_author.proof.evaluation.candidates.reply import Block, Invalid, Reply
+from lmr_author.proof.evaluation.candidates.reply import AnswerReply, Block, InvalidAnswer
 
 _ACTS = ast.Call | ast.Yield | ast.YieldFrom | ast.Await | ast.NamedExpr
 _DECLARATIONS = FunctionNode | ast.ClassDef | ast.Import | ast.ImportFrom
@@ -125,7 +125,7 @@ def fit(answer: str, slot: Slot, *, is_file: bool = False) -> FittedAnswer:
             for target, (source, own) in answers.items()
         }
     else:
-        raise Invalid(reply.unread[-1].message if reply.unread else _nothing(reply, slot))
+        raise InvalidAnswer(reply.unread[-1].message if reply.unread else _nothing(reply, slot))
     extras = _Extras(reply, slot, block, nodes)
     extras.add_what_is_used()
     dropped = [f"changes {path}" for path in reply.elsewhere]
@@ -145,7 +145,7 @@ def fit(answer: str, slot: Slot, *, is_file: bool = False) -> FittedAnswer:
     )
 
 
-def _nothing(reply: Reply, slot: Slot) -> str:
+def _nothing(reply: AnswerReply, slot: Slot) -> str:
     definitions = [definition for block in reply.blocks for definition in block.module.definitions]
     others = ", ".join([*(definition.qualname for definition in definitions[:5]), *reply.seen[:3]])
     return f"the answer does not define {', '.join(slot.qualnames)}" + (
@@ -153,7 +153,7 @@ def _nothing(reply: Reply, slot: Slot) -> str:
     )
 
 
-def _body(reply: Reply, slot: Slot) -> Block | None:
+def _body(reply: AnswerReply, slot: Slot) -> Block | None:
     """Return a block that is the body without a header: one that returns a value, else the last."""
     bodies = [block for block in reply.blocks if block.is_whole and not all(map(_is_aside, block.statements))]
     if not bodies or len(slot.targets) > 1:
@@ -207,7 +207,7 @@ def _spliced(
             spliced = Module.parse(insert_above(spliced, function, texts, at_top=not scope), goal.name)
         return spliced.data, find(spliced, Target(goal.name, first.qualname, nth=first.nth)).line
     except LmrError as error:
-        raise Invalid(f"the answer cannot be spliced into {goal.name}: {error.message}") from error
+        raise InvalidAnswer(f"the answer cannot be spliced into {goal.name}: {error.message}") from error
 
 
 def _decorated(module: Module, function: Definition, names: Sequence[str]) -> bytes:
@@ -223,7 +223,7 @@ def _with_values(module: Module, function: Definition, values: Mapping[str, ast.
     first, line = function.statements[0], first_line(function.statements[0])
     before = module.line_text(line)[: first.col_offset]
     if before.strip():
-        raise Invalid(
+        raise InvalidAnswer(
             f"the answer adds parameters to the one-line function {function.name}: {', '.join(values)}"
         )
     newline = region(module, function).newline
@@ -241,7 +241,7 @@ class _Extras:
         added: scope ("" for the module, or the target's class) → source to add there, without indentation.
     """
 
-    def __init__(self, reply: Reply, slot: Slot, block: Block, nodes: Sequence[FunctionNode]) -> None:
+    def __init__(self, reply: AnswerReply, slot: Slot, block: Block, nodes: Sequence[FunctionNode]) -> None:
         self.added: dict[str, list[str]] = {}
         self.names: list[str] = []
         self._slot, self._block, self._nodes = slot, block, nodes

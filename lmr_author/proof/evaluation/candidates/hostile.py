@@ -29,7 +29,7 @@ print(json.dumps(found))
 """
 
 
-class Hiding(Sandbox):
+class HidingSandbox(Sandbox):
     """A prepared sandbox in which solutions inside the image are hidden. Closing it leaves the wrapped one open.
 
     A hand-made Dockerfile's bare ``COPY . .`` puts goldens, records and unit tests into the image.

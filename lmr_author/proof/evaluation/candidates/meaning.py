@@ -17,7 +17,7 @@ from lmr_author.core.code import (
     root_name,
     walk,
 )
-from lmr_author.proof.evaluation.candidates.reply import Block, Invalid, Reply, flat
+from lmr_author.proof.evaluation.candidates.reply import AnswerReply, Block, InvalidAnswer, flat
 
 _INNER = (
     FunctionNode | ast.ClassDef | ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
@@ -34,7 +34,7 @@ def own_nodes(statements: Iterable[ast.AST]) -> Iterator[ast.AST]:
             stack.extend(ast.iter_child_nodes(node))
 
 
-def require_last(reply: Reply, block: Block, function: FunctionNode, name: str) -> None:
+def require_last(reply: AnswerReply, block: Block, function: FunctionNode, name: str) -> None:
     """Reject a function of a block if the reply continues with unreadable code or with lines that change it.
 
     Args:
@@ -43,10 +43,10 @@ def require_last(reply: Reply, block: Block, function: FunctionNode, name: str) 
     number = reply.blocks.index(block)
     for unread in reply.unread:
         if unread.name == name and unread.number > number:
-            raise Invalid(unread.message)
+            raise InvalidAnswer(unread.message)
     for later in reply.blocks[number + 1 :]:
         if line := _changed_line(later, block, function, name):
-            raise Invalid(f"the answer changes its code later, but not clearly where: {line!r}")
+            raise InvalidAnswer(f"the answer changes its code later, but not clearly where: {line!r}")
 
 
 def _changed_line(later: Block, block: Block, function: FunctionNode, name: str) -> str:
@@ -69,19 +69,19 @@ def _changed_line(later: Block, block: Block, function: FunctionNode, name: str)
 def require_same_header(target: Definition, own: Definition) -> None:
     """Reject a function whose parameters, defaults or kind (async) differ from the task's."""
     if isinstance(target.node, ast.AsyncFunctionDef) != isinstance(own.node, ast.AsyncFunctionDef):
-        raise Invalid(f"{own.name} is async in only one of answer and task")
+        raise InvalidAnswer(f"{own.name} is async in only one of answer and task")
     ours, theirs = target.function.args, own.function.args
     given, defaults = _defaults(ours), _defaults(theirs)
     for name, default in defaults.items():
         if name in given and ast.unparse(given[name]) != ast.unparse(default):
-            raise Invalid(f"the answer changes the default of {name}: {ast.unparse(default)[:60]}")
+            raise InvalidAnswer(f"the answer changes the default of {name}: {ast.unparse(default)[:60]}")
     by_place = [each.arg for each in (*theirs.posonlyargs, *theirs.args)]
     moved = {each.arg for each in theirs.kwonlyargs}
     wanted = [each.arg for each in (*ours.posonlyargs, *ours.args) if each.arg not in moved]
     is_called_alike = set(_names(ours)) <= set(_names(theirs)) and by_place[: len(wanted)] == wanted
     if not is_called_alike or any(value is None for value in added_parameters(target, own).values()):
         signature = f"({ast.unparse(theirs)}) instead of ({ast.unparse(ours)})"
-        raise Invalid(f"the answer changes the signature of {own.name}: {signature}")
+        raise InvalidAnswer(f"the answer changes the signature of {own.name}: {signature}")
 
 
 def added_parameters(target: Definition, own: Definition) -> dict[str, ast.expr | None]:
@@ -100,7 +100,7 @@ def new_decorators(target: Definition, own: Definition) -> list[str]:
     wanted, written = (list(map(ast.unparse, part.node.decorator_list)) for part in (target, own))
     added = [decorator for decorator in written if decorator not in wanted]
     if added != written[: len(added)]:
-        raise Invalid(f"the answer adds a decorator below those of {own.name}: @{added[-1][:60]}")
+        raise InvalidAnswer(f"the answer adds a decorator below those of {own.name}: @{added[-1][:60]}")
     return added
 
 
@@ -113,14 +113,14 @@ def _defaults(arguments: ast.arguments) -> dict[str, ast.expr]:
 
 
 def require_not_bound_again(
-    reply: Reply, block: Block, own: Definition, target: Definition, goal: Module
+    reply: AnswerReply, block: Block, own: Definition, target: Definition, goal: Module
 ) -> None:
     """Reject a function that is defined conditionally, or whose name is bound again after it.
 
     Bindings that the goal file has as well are allowed.
     """
     if target.node in _plain(goal.tree.body) and own.node not in _plain(block.statements):
-        raise Invalid(f"the answer defines {target.name} conditionally")
+        raise InvalidAnswer(f"the answer defines {target.name} conditionally")
     owner, scope = target.class_name.rpartition(".")[2], own.class_name.rpartition(".")[2]
     same = set(map(ast.dump, _plain(goal.tree.body)))
     number = reply.blocks.index(block)
@@ -131,7 +131,7 @@ def require_not_bound_again(
             if ast.dump(statement) in same or is_main_guard(statement):
                 continue
             if _binds(statement, target, owner, is_scope=around in {owner, scope}):
-                raise Invalid(f"the answer binds {target.name} again: {ast.unparse(statement)[:60]!r}")
+                raise InvalidAnswer(f"the answer binds {target.name} again: {ast.unparse(statement)[:60]!r}")
 
 
 def _plain(statements: Iterable[ast.stmt]) -> list[ast.stmt]:

@@ -229,7 +229,7 @@ class NoPredictionsError(LmrError):
 
 
 @dataclass(frozen=True)
-class Given:
+class PredictionSet:
     """The predictions of a file or folder.
 
     Attributes:
@@ -245,7 +245,7 @@ class Given:
         return [prediction for prediction in self.items if not prediction.error]
 
 
-def read(path: Path, tasks: Mapping[str, TaskInfo]) -> Given:
+def read(path: Path, tasks: Mapping[str, TaskInfo]) -> PredictionSet:
     """Return all predictions of a file or folder.
 
     Args:
@@ -285,7 +285,7 @@ def read(path: Path, tasks: Mapping[str, TaskInfo]) -> Given:
     if not ours:
         named = ", ".join(sorted(elsewhere)[:5])
         raise LmrError(f"{path} has predictions only for other tasks: {named}", "name those tasks")
-    return Given(tuple(_numbered(ours)), elsewhere)
+    return PredictionSet(tuple(_numbered(ours)), elsewhere)
 
 
 def _find_task(text: str, tasks: Mapping[str, TaskInfo]) -> str | None:

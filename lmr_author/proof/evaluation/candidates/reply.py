@@ -16,7 +16,7 @@ WRAPPER = "if True:\n"
 """The line above indented code."""
 
 
-class Invalid(LmrError):
+class InvalidAnswer(LmrError):
     """An answer that cannot be spliced into the task: not Python, or not the required function."""
 
 
@@ -50,7 +50,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Unread:
+class UnreadCode:
     """Code that is not Python.
 
     Attributes:
@@ -68,7 +68,7 @@ class Unread:
 
 
 @dataclass(frozen=True)
-class Reply:
+class AnswerReply:
     """The blocks of a reply in order, edits applied.
 
     Attributes:
@@ -76,7 +76,7 @@ class Reply:
     """
 
     blocks: tuple[Block, ...]
-    unread: tuple[Unread, ...] = ()
+    unread: tuple[UnreadCode, ...] = ()
     elsewhere: tuple[str, ...] = ()
     seen: tuple[str, ...] = ()
 
@@ -141,7 +141,7 @@ def parsed_module(data: bytes | str) -> Module | None:
 def parsed_block(text: str, what: str) -> Block:
     module = parsed_module(text)
     if module is None:
-        raise Invalid(f"{what} is not Python: {python_error(text)}")
+        raise InvalidAnswer(f"{what} is not Python: {python_error(text)}")
     return Block.of(module)
 
 

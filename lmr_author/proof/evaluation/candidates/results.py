@@ -260,7 +260,7 @@ def load(path: Path) -> list[CandidateResult]:
 
 
 @dataclass(frozen=True)
-class Row:
+class ScoreRow:
     """Candidates of one model in one category, or in ``all``.
 
     Attributes:
@@ -297,11 +297,11 @@ class Row:
         }
 
 
-def _rounded(rate: Row | PassRate) -> dict[str, float]:
+def _rounded(rate: ScoreRow | PassRate) -> dict[str, float]:
     return {name: round(getattr(rate, name), 4) for name in ("share", "low", "high")}
 
 
-def summary(results: Iterable[CandidateResult]) -> list[Row]:
+def summary(results: Iterable[CandidateResult]) -> list[ScoreRow]:
     groups: dict[tuple[str, str], list[CandidateResult]] = {}
     for result in results:
         for category in (ALL, result.category or "(no category)"):
@@ -310,7 +310,7 @@ def summary(results: Iterable[CandidateResult]) -> list[Row]:
     return [_row(*group, groups[group]) for group in order]
 
 
-def _row(model: str, category: str, members: Sequence[CandidateResult]) -> Row:
+def _row(model: str, category: str, members: Sequence[CandidateResult]) -> ScoreRow:
     samples: dict[tuple[str, int], list[bool]] = defaultdict(list)
     counts = Counter(result.outcome for result in members)
     for result in members:
@@ -318,7 +318,7 @@ def _row(model: str, category: str, members: Sequence[CandidateResult]) -> Row:
             samples[result.task, result.index].append(result.outcome is Outcome.PASSED)
     unjudged = Counter(result.error for result in members if result.outcome is Outcome.UNJUDGED)
     verdicts = {outcome.value: counts[outcome] for outcome in Outcome if outcome is not Outcome.UNJUDGED}
-    return Row(
+    return ScoreRow(
         model,
         category,
         problems=len(samples),

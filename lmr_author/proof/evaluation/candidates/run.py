@@ -18,8 +18,8 @@ from lmr_author.core.errors import LmrError, SandboxError
 from lmr_author.core.task import Progress, Task, by_name
 from lmr_author.proof.evaluation.candidates import predictions, results
 from lmr_author.proof.evaluation.candidates.predictions import Prediction
-from lmr_author.proof.evaluation.candidates.results import CandidateResult, Row, summary
-from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions, TaskScorer, Unscorable
+from lmr_author.proof.evaluation.candidates.results import CandidateResult, ScoreRow, summary
+from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions, GoldenFailsError, TaskScorer
 from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.runtime import cluster
 
@@ -63,7 +63,7 @@ class ScoredPredictions:
     elsewhere: Mapping[str, int]
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[ScoreRow]:
         return summary(self.results)
 
     @property
@@ -190,7 +190,7 @@ def retried(
     for number in range(1, tries + 1):
         try:
             return work(), number
-        except Unscorable as error:
+        except GoldenFailsError as error:
             return error, number
         except SandboxError as error:
             failure = error

@@ -21,14 +21,14 @@ from lmr_author.core.task import Progress, Task, TaskInfo
 from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.challenge import CallDifference
 from lmr_author.core.task.recording import Case
-from lmr_author.proof.evaluation.bench import Bench
 from lmr_author.proof.evaluation.candidates.fitting import FittedAnswer, Slot, fit
-from lmr_author.proof.evaluation.candidates.hostile import Hiding, suspicions
+from lmr_author.proof.evaluation.candidates.hostile import HidingSandbox, suspicions
 from lmr_author.proof.evaluation.candidates.predictions import Prediction
-from lmr_author.proof.evaluation.candidates.reply import Invalid
+from lmr_author.proof.evaluation.candidates.reply import InvalidAnswer
 from lmr_author.proof.evaluation.candidates.results import CandidateResult
 from lmr_author.proof.evaluation.exploring import calls_for_answers
 from lmr_author.proof.evaluation.judges import Judge, RecordingJudge, ScriptJudge
+from lmr_author.proof.evaluation.trees import TargetTrees
 from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.proof.targets import MaskedFunctions, masked_functions
 from lmr_author.runtime.environment.build import ask_inventory
@@ -42,7 +42,7 @@ _LOG = 4000
 Stop = Callable[[], bool]
 
 
-class Unscorable(LmrError):
+class GoldenFailsError(LmrError):
     """The implementation's golden does not pass here, so no answer can be judged."""
 
 
@@ -90,18 +90,18 @@ class Scorer:
         others: other masked functions of the same goal file.
     """
 
-    def __init__(self, bench: Bench, options: CandidateOptions, others: tuple[str, ...] = ()) -> None:
-        self.bench = bench
+    def __init__(self, trees: TargetTrees, options: CandidateOptions, others: tuple[str, ...] = ()) -> None:
+        self.trees = trees
         self.options = options
         self._others = others
         self._lock = threading.RLock()
         self._cost = 0.0
         self.judge: Judge
-        if bench.recording is not None:
-            self.judge = RecordingJudge(bench, bench.recording)
-            self._limits = options.limits(bench.recording.cases)
+        if trees.recording is not None:
+            self.judge = RecordingJudge(trees, trees.recording)
+            self._limits = options.limits(trees.recording.cases)
         else:
-            self.judge = ScriptJudge(bench)
+            self.judge = ScriptJudge(trees)
             self._limits = options.limits()
 
     def check(self) -> None:
@@ -109,23 +109,23 @@ class Scorer:
 
         Raises Unscorable: it does not pass. SandboxError: the sandbox failed.
         """
-        bench = self.bench
-        if not bench.sandbox.isolating:
+        trees = self.trees
+        if not trees.sandbox.isolating:
             raise SandboxError(
                 "this sandbox does not isolate, and candidates are hostile code",
                 "install bubblewrap (Debian: apt install bubblewrap), or use --sandbox docker",
             )
-        if not bench.pairs:
-            raise Unscorable(
+        if not trees.pairs:
+            raise GoldenFailsError(
                 "the target cannot be identified in golden and goal file", "run `lmr-author validate`"
             )
         if isinstance(self.judge, RecordingJudge):
-            problems = recorded.tampered(bench.recording_folder, self.judge.recording)
+            problems = recorded.tampered(trees.recording_folder, self.judge.recording)
             if problems:
-                raise Unscorable(f"the recording was changed: {problems[0]}", "record again")
+                raise GoldenFailsError(f"the recording was changed: {problems[0]}", "record again")
         verdict = self.judge.golden(seed=0, limits=self._limits)
         if not verdict.passed:
-            raise Unscorable(
+            raise GoldenFailsError(
                 f"its golden does not pass: {verdict.reason}", verdict.hint or "run `lmr-author evaluate`"
             )
         self._cost = median(case.seconds for case in verdict.cases)
@@ -142,10 +142,10 @@ class Scorer:
         Raises SandboxError: the sandbox failed. KeyboardInterrupt: it was ended by ``stop``.
         """
         started = time.monotonic()
-        result = CandidateResult.unjudged(prediction, self.bench.implementation.category)
+        result = CandidateResult.unjudged(prediction, self.trees.implementation.category)
         try:
             fitted = self.fit(prediction)
-        except Invalid as error:
+        except InvalidAnswer as error:
             result = replace(result, outcome=Outcome.INVALID, reason=error.message)
         else:
             result = replace(result, form=fitted.form, kept=fitted.kept, dropped=fitted.dropped)
@@ -165,8 +165,8 @@ class Scorer:
             verdict = self.judge.answer(fitted.data, fitted.line, self._limits, stop)
         outcome, reason = verdict.outcome, verdict.reason
         if verdict.passed and isinstance(self.judge, ScriptJudge):
-            bench, goal_file = self.bench, self.bench.implementation.goal_file
-            used = suspicions(fitted.data, bench.golden_overlay[goal_file], bench.masked_overlay[goal_file])
+            trees, goal_file = self.trees, self.trees.implementation.goal_file
+            used = suspicions(fitted.data, trees.golden_overlay[goal_file], trees.masked_overlay[goal_file])
             if used:
                 outcome = Outcome.INVALID
                 reason = f"passes a test whose verdict it could forge, and uses {', '.join(used[:5])}"
@@ -201,17 +201,17 @@ class Scorer:
     def _generated_calls(self) -> RecordingJudge | None:
         if not isinstance(self.judge, RecordingJudge):
             return None
-        return calls_for_answers(self.judge, self._cost, self.bench.folder("generated"))
+        return calls_for_answers(self.judge, self._cost, self.trees.folder("generated"))
 
     def fit(self, prediction: Prediction) -> FittedAnswer:
         return fit(prediction.code, self._slot, is_file=prediction.is_file)
 
     @cached_property
     def _slot(self) -> Slot:
-        bench, goal_file = self.bench, self.bench.implementation.goal_file
-        path = bench.task.goal(bench.info, bench.implementation)
+        trees, goal_file = self.trees, self.trees.implementation.goal_file
+        path = trees.task.goal(trees.info, trees.implementation)
         shown = code.Module.parse(path.read_bytes() if path.is_file() else b"", goal_file)
-        return Slot(bench.masked_module, tuple(masked for _, masked in bench.pairs), shown, self._others)
+        return Slot(trees.masked_module, tuple(masked for _, masked in trees.pairs), shown, self._others)
 
 
 class TaskScorer:
@@ -229,7 +229,7 @@ class TaskScorer:
         self._stack = ExitStack()
         self._sandbox: Sandbox | None = None
         self._broken: SandboxError | None = None
-        self._scorers: dict[int, Scorer | Unscorable] = {}
+        self._scorers: dict[int, Scorer | GoldenFailsError] = {}
         self._lock = threading.RLock()
 
     @cached_property
@@ -277,7 +277,7 @@ class TaskScorer:
             if index not in self._scorers:
                 self._scorers[index] = self._checked(index)
             scorer = self._scorers[index]
-        if isinstance(scorer, Unscorable):
+        if isinstance(scorer, GoldenFailsError):
             raise scorer
         return scorer
 
@@ -303,7 +303,7 @@ class TaskScorer:
                     facts = dict(prepare(sandbox, self._say))
                 asked = ask_inventory(sandbox)
                 if where.kind == DOCKER:
-                    sandbox = self._stack.enter_context(Hiding(sandbox))
+                    sandbox = self._stack.enter_context(HidingSandbox(sandbox))
             except SandboxBuildError as error:
                 self._broken = error
                 return
@@ -313,7 +313,7 @@ class TaskScorer:
             self.environment = {name: text for name, text in named.items() if text}
             self._sandbox = sandbox
 
-    def _checked(self, index: int) -> Scorer | Unscorable:
+    def _checked(self, index: int) -> Scorer | GoldenFailsError:
         resolved = self._resolved[index]
         others: list[str] = []
         for other in self._resolved.values():
@@ -321,7 +321,7 @@ class TaskScorer:
             if same_file and other is not resolved:
                 others += other.qualnames
         assert self._sandbox is not None
-        bench = Bench(
+        trees = TargetTrees(
             self.task,
             self.info,
             resolved.implementation,
@@ -331,14 +331,14 @@ class TaskScorer:
         )
         self._say(f"{self.task.name} {index}: running the golden")
         try:
-            self._stack.enter_context(bench)
-            scorer = Scorer(bench, self.options, tuple(others))
+            self._stack.enter_context(trees)
+            scorer = Scorer(trees, self.options, tuple(others))
             scorer.check()
             return scorer
         except SandboxError:
             raise
         except LmrError as error:
-            return Unscorable(error.message, error.hint)
+            return GoldenFailsError(error.message, error.hint)
 
 
 @cache

@@ -9,15 +9,15 @@ from typing import Any
 
 from lmr_author.core.parsing import NotParsed, json_at
 from lmr_author.proof.evaluation.candidates import envelopes
-from lmr_author.proof.evaluation.candidates.envelopes import Call, Content, Text
+from lmr_author.proof.evaluation.candidates.envelopes import Content, ReplyText, ToolCall
 from lmr_author.proof.evaluation.candidates.reply import (
     COMMAND,
     PATH,
     WRAPPER,
     Block,
     Edit,
-    Invalid,
-    Unread,
+    InvalidAnswer,
+    UnreadCode,
     as_python,
     is_data,
     parsed_module,
@@ -52,7 +52,7 @@ _DEF = re.compile(r"\s*(?:async )?def\s+(?P<name>\w+)")
 _LINE_IN_WORDS = re.compile(r"\b(?:replace|change|insert|add)\b[^`]*\bline \d+", re.IGNORECASE)
 _JSON = re.compile(r"[^{\[]*?(?P<json>\{\s*(?:[\"}]|$)|\[\s*(?:[\"{\[]|$))")
 
-Part = Block | Edit | Unread
+Part = Block | Edit | UnreadCode
 
 
 class Walk:
@@ -125,7 +125,7 @@ class Walk:
         try:
             return self._read(envelopes.contents(data))
         except RecursionError as error:
-            raise Invalid("the answer's JSON is nested too deeply") from error
+            raise InvalidAnswer("the answer's JSON is nested too deeply") from error
 
     def _read(self, contents: Iterable[Content]) -> list[Part]:
         parts: list[Part] = []
@@ -134,9 +134,9 @@ class Walk:
                 case Edit():
                     self._count()
                     parts.append(content)
-                case Call(name):
+                case ToolCall(name):
                     self.seen[f"a call of {name[:40]}"] = None
-                case Text(text, path):
+                case ReplyText(text, path):
                     parts += _of_file(self._inner(text), path)
         return parts
 
@@ -178,7 +178,7 @@ class Walk:
         self._flush()
         self._before = text, len(self.parts)
         if label.startswith("py"):
-            self._add(Unread("", "\n".join(self._lines[self._number : first])))
+            self._add(UnreadCode("", "\n".join(self._lines[self._number : first])))
         elif label:
             self.seen[f"a fence of {label[:20].strip()}"] = None
         return True
@@ -244,7 +244,7 @@ class Walk:
     def _count(self) -> None:
         self._edits += 1
         if self._edits > _MAX_EDITS:
-            raise Invalid(f"the answer has more than {_MAX_EDITS} edits")
+            raise InvalidAnswer(f"the answer has more than {_MAX_EDITS} edits")
 
     def _command(self, number: int) -> tuple[Edit, int] | None:
         if self._left < 0 or not COMMAND.match(self._lines[number]):
@@ -320,7 +320,7 @@ class Walk:
         text = "\n".join(lines[number:end])
         # A signature alone does not count, unless the reply ends with it.
         if end == len(lines) or text.rstrip() != begin.rstrip():
-            self._add(Unread(function["name"], text))
+            self._add(UnreadCode(function["name"], text))
         self._number = end
         return True
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from lmr_author.proof.evaluation.mutants.distinct import Mutant, mutants
+from lmr_author.proof.evaluation.mutants.generate import Mutant, mutants
 
 __all__ = ["Mutant", "mutants"]

@@ -1,7 +1,7 @@
 """The mutation operators: the rewrites of ``operators.toml``, and functions for what a rewrite cannot express.
 
 A rewrite such as ``x + y`` → ``y`` is a Python pattern in which x, y and z match any expression. A function takes a
-node of the target's tree and yields replacements; an :class:`Edit` replaces another node or inserts a statement.
+node of the target's tree and yields replacements; an :class:`MutantEdit` replaces another node or inserts a statement.
 ``operators.toml`` has titles and examples of all operators.
 """
 
@@ -42,13 +42,13 @@ class Rewrite:
     before: cst.CSTNode
     after: cst.CSTNode
 
-    def of(self, node: cst.CSTNode) -> Iterator[Edit]:
+    def of(self, node: cst.CSTNode) -> Iterator[MutantEdit]:
         bound: dict[str, Any] = {}
         if _matches(self.before, node, bound):
             if isinstance(self.after, cst.Name) and self.after.value in bound:
-                yield Edit(node, bound[self.after.value])
+                yield MutantEdit(node, bound[self.after.value])
             else:
-                yield Edit(node, self.after.deep_clone().visit(_Filling(bound)))  # type: ignore[arg-type]
+                yield MutantEdit(node, self.after.deep_clone().visit(_Filling(bound)))  # type: ignore[arg-type]
 
 
 def parsed(text: str) -> cst.CSTNode:
@@ -95,7 +95,7 @@ class _Filling(cst.CSTTransformer):
 
 
 @dataclass(frozen=True)
-class Edit:
+class MutantEdit:
     """A node and its replacement, for a statement also several; ``parameter``: the one that the mutant ignores."""
 
     old: cst.CSTNode
@@ -103,7 +103,7 @@ class Edit:
     parameter: str = ""
 
 
-Edits = Iterator[Edit]
+Edits = Iterator[MutantEdit]
 
 
 @dataclass(frozen=True)
@@ -135,15 +135,15 @@ def _is_literal(node: Any) -> bool:
 def condition(node: Any, code: Function) -> Edits:
     match node:
         case cst.If(test=test) | cst.While(test=test) if not isinstance(test, cst.Comparison):
-            yield Edit(test, cst.UnaryOperation(cst.Not(), operand(test)))
+            yield MutantEdit(test, cst.UnaryOperation(cst.Not(), operand(test)))
         case cst.CompIf(test=test):
-            yield Edit(test, cst.Name("True"))
+            yield MutantEdit(test, cst.Name("True"))
 
 
 def one_branch(node: Any, code: Function) -> Edits:
     if isinstance(node, cst.If):
-        yield Edit(node.test, cst.Name("True"))
-        yield Edit(node.test, cst.Name("False"))
+        yield MutantEdit(node.test, cst.Name("True"))
+        yield MutantEdit(node.test, cst.Name("False"))
 
 
 def constant(node: Any, code: Function) -> Edits:
@@ -163,20 +163,20 @@ def constant(node: Any, code: Function) -> Edits:
         return  # the same numbers in another shape, or an error; any negative size means "infer"
     match node:
         case cst.Name(value="True" | "False"):
-            yield Edit(node, cst.Name(str(node.value != "True")))
+            yield MutantEdit(node, cst.Name(str(node.value != "True")))
         case cst.Integer():
-            yield Edit(node, parsed(str(node.evaluated_value + 1)))
+            yield MutantEdit(node, parsed(str(node.evaluated_value + 1)))
         case cst.Float():
-            yield Edit(node, parsed(repr(round(node.evaluated_value * 1.01, 15) or 1.0)))
-            yield Edit(node, parsed(repr(round(node.evaluated_value * 10, 12) or 1.0)))
+            yield MutantEdit(node, parsed(repr(round(node.evaluated_value * 1.01, 15) or 1.0)))
+            yield MutantEdit(node, parsed(repr(round(node.evaluated_value * 10, 12) or 1.0)))
         case cst.SimpleString(evaluated_value=str(text)) if isinstance(parent, _HOLDS_VALUES):
             # A wrong option, key or format raises at once, which proves nothing: change only strings used as values.
-            yield Edit(node, parsed(repr(f"XX{text}XX")))
+            yield MutantEdit(node, parsed(repr(f"XX{text}XX")))
 
 
 def infinity(node: Any, code: Function) -> Edits:
     if _is_infinite(node) and not isinstance(code.parents[node], cst.UnaryOperation):
-        yield Edit(node, parsed("0"))
+        yield MutantEdit(node, parsed("0"))
 
 
 def _is_infinite(node: Any) -> bool:
@@ -206,9 +206,9 @@ _HOLDS_VALUES = (
 def other_function(node: Any, code: Function) -> Edits:
     new = OPPOSITES.get(code.called(node))
     if new and isinstance(node.func, cst.Attribute):
-        yield Edit(node.func.attr, cst.Name(new))
+        yield MutantEdit(node.func.attr, cst.Name(new))
     elif new in ("min", "max", "any", "all"):
-        yield Edit(node.func, cst.Name(new))
+        yield MutantEdit(node.func, cst.Name(new))
 
 
 def dropped_call(node: Any, code: Function) -> Edits:
@@ -222,7 +222,7 @@ def dropped_call(node: Any, code: Function) -> Edits:
     elif name == "topk":
         return  # values and indices: no single tensor can replace them
     for value in _without_call(node, code):
-        yield Edit(whole, operand(value))
+        yield MutantEdit(whole, operand(value))
 
 
 def _without_call(call: cst.Call, code: Function) -> list[cst.BaseExpression]:
@@ -264,9 +264,9 @@ def detached(node: Any, code: Function) -> Edits:
         return  # an outer node is detached, or no gradient flows anyway
     match code.parents[node]:
         case cst.BinaryOperation():
-            yield Edit(node, parsed(f"{node.value}.detach()"))
+            yield MutantEdit(node, parsed(f"{node.value}.detach()"))
         case cst.Arg(value=value) if value is node:
-            yield Edit(node, parsed(f"{node.value}.detach()"))
+            yield MutantEdit(node, parsed(f"{node.value}.detach()"))
 
 
 def dimension(node: Any, code: Function) -> Edits:
@@ -276,7 +276,7 @@ def dimension(node: Any, code: Function) -> Edits:
     if isinstance(node.func, cst.Attribute) and code.called(node) in WORDS["reductions"]:
         values += [argument.value for argument in node.args if argument.keyword is None][-1:]
     for value in filter(_is_integer, values):
-        yield Edit(value, parsed("1" if _integer(value) == 0 else "0"))
+        yield MutantEdit(value, parsed("1" if _integer(value) == 0 else "0"))
 
 
 def _keyword(argument: cst.Arg) -> str:
@@ -294,12 +294,12 @@ def swapped_arguments(node: Any, code: Function) -> Edits:
                 yield _swapped(node, "elements", 0)
 
 
-def _swapped(node: Any, field: str, position: int) -> Edit:
+def _swapped(node: Any, field: str, position: int) -> MutantEdit:
     parts = list(getattr(node, field))
     first, second = parts[position : position + 2]
     parts[position] = first.with_changes(value=second.value)
     parts[position + 1] = second.with_changes(value=first.value)
-    return Edit(node, node.with_changes(**{field: parts}))
+    return MutantEdit(node, node.with_changes(**{field: parts}))
 
 
 def dropped_keyword(node: Any, code: Function) -> Edits:
@@ -309,7 +309,7 @@ def dropped_keyword(node: Any, code: Function) -> Edits:
             others = arguments[:position] + arguments[position + 1 :]
             if others:
                 others[-1] = others[-1].with_changes(comma=arguments[-1].comma)
-            yield Edit(node, node.with_changes(args=others))
+            yield MutantEdit(node, node.with_changes(args=others))
 
 
 def ignored_parameter(node: Any, code: Function) -> Edits:
@@ -320,7 +320,7 @@ def ignored_parameter(node: Any, code: Function) -> Edits:
     for parameter, default in parameters(code.ast.args):
         if isinstance(default, ast.Constant | ast.UnaryOp) and parameter.arg in read:
             new = parsed(f"{parameter.arg} = {ast.unparse(default)}")
-            yield Edit(code.statements[0], code.before(code.statements[0], new), parameter.arg)
+            yield MutantEdit(code.statements[0], code.before(code.statements[0], new), parameter.arg)
 
 
 def off_by_one(node: Any, code: Function) -> Edits:
@@ -330,9 +330,9 @@ def off_by_one(node: Any, code: Function) -> Edits:
             for field, value in bounds.items():
                 if value is not None:
                     moved = {field: parsed(str(value + 1)) if value + 1 else None}
-                    yield Edit(node, node.with_changes(**moved))
+                    yield MutantEdit(node, node.with_changes(**moved))
         case cst.Index(value=index) if _is_integer(index):
-            yield Edit(index, parsed(str((_integer(index) or 0) + 1)))
+            yield MutantEdit(index, parsed(str((_integer(index) or 0) + 1)))
 
 
 def other_variable(node: Any, code: Function) -> Edits:
@@ -340,7 +340,7 @@ def other_variable(node: Any, code: Function) -> Edits:
     if isinstance(node, cst.Name | cst.Attribute | cst.Subscript) and code.is_read(node):
         other = code.alike.get(code.source(node))
         if other:
-            yield Edit(node, operand(parsed(other)))  # type: ignore[arg-type]
+            yield MutantEdit(node, operand(parsed(other)))  # type: ignore[arg-type]
 
 
 def fewer_elements(node: Any, code: Function) -> Edits:
@@ -360,11 +360,11 @@ def dropped_statement(node: Any, code: Function) -> Edits:
     """Replace a rebinding, a call for its side effect, or an early return with ``pass``."""
     match node:
         case cst.Assign(targets=targets) if any(code.is_bound(target.target, node) for target in targets):
-            yield Edit(node, cst.Pass())
+            yield MutantEdit(node, cst.Pass())
         case cst.Expr(value=cst.Call() | cst.Await()):
-            yield Edit(node, cst.Pass())
+            yield MutantEdit(node, cst.Pass())
         case cst.Return() if code.parents[node] not in code.statements:
-            yield Edit(node, cst.Pass())
+            yield MutantEdit(node, cst.Pass())
 
 
 def _integer(node: Any) -> int | None:

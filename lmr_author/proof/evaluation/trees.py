@@ -26,7 +26,7 @@ MUTANTS = 100
 
 
 @dataclass(eq=False)
-class Bench:
+class TargetTrees:
     """Everything the judges need of one implementation. Use as a context manager; it owns temporary trees.
 
     Attributes:
@@ -50,8 +50,8 @@ class Bench:
         self._lock = threading.RLock()
         self._ending = ExitStack()
 
-    def __enter__(self) -> Bench:
-        self._folder = self._ending.enter_context(files.temporary_folder("lmr-author-bench-"))
+    def __enter__(self) -> TargetTrees:
+        self._folder = self._ending.enter_context(files.temporary_folder("lmr-author-trees-"))
         self._folder.chmod(0o755)
         return self
 
@@ -77,7 +77,7 @@ class Bench:
     @cached_property
     def masked_overlay(self) -> dict[str, bytes]:
         """All goal files, this implementation and copies of it masked, the others golden."""
-        twins = find_twins(self.task, self.info, self.implementation, self.qualnames)
+        twins = duplicate_targets(self.task, self.info, self.implementation, self.qualnames)
         return staging.only_masked(self.task, self.info, self.implementation, self.qualnames, twins)
 
     @cached_property
@@ -131,14 +131,14 @@ class Bench:
 
 
 class _Golden(NamedTuple):
-    place: staging.Place
+    place: staging.FunctionPlace
     module: code.Module
     node: code.FunctionNode
 
 
-def find_twins(
+def duplicate_targets(
     task: Task, info: TaskInfo, implementation: Implementation, qualnames: Sequence[str] = ()
-) -> list[staging.Place]:
+) -> list[staging.FunctionPlace]:
     """Return the functions of other targets that contain the solution of this one.
 
     A candidate is judged with the other targets solved, as its own may call them. Copies of its own stay masked, or it
@@ -183,5 +183,5 @@ def _goldens(task: Task, implementation: Implementation, qualnames: Sequence[str
         if not isinstance(definition.node, code.FunctionNode) or is_other:
             continue
         if f"{definition.qualname}.".startswith(owners):
-            place = staging.Place(implementation.goal_file, definition.qualname, nth)
+            place = staging.FunctionPlace(implementation.goal_file, definition.qualname, nth)
             yield _Golden(place, module, definition.node)

@@ -14,11 +14,11 @@ from lmr_author.core.task.evaluation import GateDetail, judged_mutants
 from lmr_author.core.task.mutation import FEWEST, MutantTally, Survivor
 from lmr_author.core.task.recording import Recording
 from lmr_author.core.texts import Step, counted, listed
-from lmr_author.proof.evaluation.bench import MUTANTS, Bench
 from lmr_author.proof.evaluation.exploring import NOT_EXPLORED, ExploredMutant, explore
-from lmr_author.proof.evaluation.gates import Subject, failed, passed, unproven
+from lmr_author.proof.evaluation.gates import TargetUnderGates, failed, passed, unproven
 from lmr_author.proof.evaluation.judges import RecordingJudge
 from lmr_author.proof.evaluation.mutants import Mutant, mutants
+from lmr_author.proof.evaluation.trees import MUTANTS, TargetTrees
 
 MOST_BY_SCRIPT = FEWEST
 """Fewer for a hand-written script: each mutant is a run of its own, imports included."""
@@ -50,9 +50,9 @@ def _zeros(value, first=True):
 _UNCLEAR = "the target cannot be identified in golden and goal file", "run `lmr-author validate`"
 
 
-def trivial_fails(on: Subject) -> GateResult:
+def trivial_fails(on: TargetUnderGates) -> GateResult:
     """Returning None, an argument, or zeros of the right shape fails."""
-    sources = trivial_sources(on.bench)
+    sources = trivial_sources(on.trees)
     if not sources:
         return failed(*_UNCLEAR)
     verdicts = on.judges[0].versions(sources)
@@ -86,26 +86,26 @@ def mutants_to_try(
     return made[:most]
 
 
-def mutants_die(on: Subject) -> GateResult:
+def mutants_die(on: TargetUnderGates) -> GateResult:
     """At least 90 % of the mutants that are not accepted as equivalent are killed, and at most 10 % are accepted."""
-    bench, judge = on.bench, on.judges[0]
-    pair = bench.definitions
+    trees, judge = on.trees, on.judges[0]
+    pair = trees.definitions
     if pair is None or isinstance(pair[0].node, ast.ClassDef):
         return failed(*_UNCLEAR)
-    most = min(bench.mutants, MOST_BY_SCRIPT) if on.handwritten else bench.mutants
+    most = min(trees.mutants, MOST_BY_SCRIPT) if on.handwritten else trees.mutants
     if not most:
         return GateResult("", GateStatus.SKIPPED, "skipped: --mutants 0")
-    every = _mutants_of(bench, MUTANTS)
-    sample = every if most >= len(every) else _mutants_of(bench, most)
+    every = _mutants_of(trees, MUTANTS)
+    sample = every if most >= len(every) else _mutants_of(trees, most)
     if not sample:
         return unproven("the target has no mutants", "choose a larger target")
     # Far above the golden's slowest case; ends endless loops.
     slowest = max((verdict.seconds for verdict in on.golden), default=0.0)
     verdicts = judge.versions(
         {mutant.id: mutant.data for mutant in sample},
-        min(bench.seconds, max(5.0, 20 * slowest)),
-        lambda done: bench.progress(
-            Step(f"mutant {done} of {len(sample)}: {bench.implementation.target}", done, len(sample))
+        min(trees.seconds, max(5.0, 20 * slowest)),
+        lambda done: trees.progress(
+            Step(f"mutant {done} of {len(sample)}: {trees.implementation.target}", done, len(sample))
         ),
     )
     golden_outputs = {verdict.identity for verdict in on.golden}
@@ -114,7 +114,7 @@ def mutants_die(on: Subject) -> GateResult:
     same = {mutant.id for mutant in passing if verdicts[mutant.id].identity in golden_outputs}
     explored = _explored(on, [mutant for mutant in passing if mutant.id in same])
     for mutant in passing:
-        survivors.append(_survivor(bench, mutant, mutant.id in same, explored.get(mutant.id, NOT_EXPLORED)))
+        survivors.append(_survivor(trees, mutant, mutant.id in same, explored.get(mutant.id, NOT_EXPLORED)))
     figures = GateDetail(
         made=len(sample),
         untried=len(every) - len(sample),
@@ -123,7 +123,7 @@ def mutants_die(on: Subject) -> GateResult:
         survivors=tuple(survivors),
         tallies=_tallies(sample, {mutant.id for mutant in passing}),
     )
-    return judged_mutants(figures, equivalents.valid_changes(bench.task))
+    return judged_mutants(figures, equivalents.valid_changes(trees.task))
 
 
 def _tallies(sample: Sequence[Mutant], passing: Collection[str]) -> tuple[MutantTally, ...]:
@@ -132,30 +132,30 @@ def _tallies(sample: Sequence[Mutant], passing: Collection[str]) -> tuple[Mutant
     return tuple(MutantTally(*key, made[key], made[key] - alive[key]) for key in sorted(made))
 
 
-def _explored(on: Subject, survivors: Sequence[Mutant]) -> Mapping[str, ExploredMutant]:
-    judge, recording = on.judges[0], on.bench.recording
+def _explored(on: TargetUnderGates, survivors: Sequence[Mutant]) -> Mapping[str, ExploredMutant]:
+    judge, recording = on.judges[0], on.trees.recording
     if not isinstance(judge, RecordingJudge) or recording is None:
         return {}
     reached = [
-        mutant for mutant in survivors if not _unreached(recording, on.bench.golden_module.tree, mutant.line)
+        mutant for mutant in survivors if not _unreached(recording, on.trees.golden_module.tree, mutant.line)
     ]
-    on.bench.progress(
-        f"generated calls on {counted(len(reached), 'mutant')}: {on.bench.implementation.target}"
+    on.trees.progress(
+        f"generated calls on {counted(len(reached), 'mutant')}: {on.trees.implementation.target}"
     )
     seconds = [case.seconds for verdict in on.golden for case in verdict.cases]
     return explore(judge, reached, max(5.0, 20 * max(seconds, default=0.0)), median(seconds or [0.0]))
 
 
-def _mutants_of(bench: Bench, most: int) -> list[Mutant]:
+def _mutants_of(trees: TargetTrees, most: int) -> list[Mutant]:
     paths: list[str] = []
-    for case in bench.recording.cases if bench.recording else ():
+    for case in trees.recording.cases if trees.recording else ():
         paths += case.checkers
-    return mutants_to_try(bench.golden_module, [function for function, _ in bench.pairs], paths, most)
+    return mutants_to_try(trees.golden_module, [function for function, _ in trees.pairs], paths, most)
 
 
-def _survivor(bench: Bench, mutant: Mutant, same: bool, explored: ExploredMutant) -> Survivor:
-    recording = bench.recording
-    unreached = _unreached(recording, bench.golden_module.tree, mutant.line) if recording else ()
+def _survivor(trees: TargetTrees, mutant: Mutant, same: bool, explored: ExploredMutant) -> Survivor:
+    recording = trees.recording
+    unreached = _unreached(recording, trees.golden_module.tree, mutant.line) if recording else ()
     why = explain_survivor(recording, mutant, same, unreached, explored) if recording else ""
     return Survivor(
         mutant.id,
@@ -221,30 +221,30 @@ def _unreached(recording: Recording, tree: ast.Module, line: int) -> tuple[int, 
     return next(((first, last) for first, last in blocks if first <= line <= last), ())
 
 
-def trivial_sources(bench: Bench) -> dict[str, bytes]:
-    masked = [target for _, target in bench.pairs if not isinstance(target.node, ast.ClassDef)]
+def trivial_sources(trees: TargetTrees) -> dict[str, bytes]:
+    masked = [target for _, target in trees.pairs if not isinstance(target.node, ast.ClassDef)]
     if not masked:
         return {}
     bodies = {"return None": ["return None"]}
     if len(masked) == 1:  # methods of a class have different parameters
-        bodies |= _trivial_bodies(bench, masked[0].function)
+        bodies |= _trivial_bodies(trees, masked[0].function)
     sources = {}
     for name, body in bodies.items():
         replaced = {}
         for target in masked:
             replaced[target] = [*body, "yield"] if code.is_generator(target.function) else body
-        sources[name] = code.splice(bench.masked_module, replaced)
+        sources[name] = code.splice(trees.masked_module, replaced)
     return sources
 
 
-def _trivial_bodies(bench: Bench, node: code.FunctionNode) -> dict[str, list[str]]:
+def _trivial_bodies(trees: TargetTrees, node: code.FunctionNode) -> dict[str, list[str]]:
     if code.is_generator(node):
         return {}
     names = [parameter.arg for parameter, _ in code.parameters(node.args)]
     values = [name for name in names if name not in {"self", "cls", "mcs"}]
     bodies = {f"return {name}": [f"return {name}"] for name in values[:MAX_ARGUMENTS]}
     if isinstance(node, ast.FunctionDef):
-        bodies[ZEROS] = zeroed(bench.pairs[0][0].function)
+        bodies[ZEROS] = zeroed(trees.pairs[0][0].function)
     return bodies
 
 
