@@ -29,7 +29,7 @@ def interrupt(task: Task, after: float, number: int, *arguments: str) -> bool:
     except subprocess.TimeoutExpired:
         process.send_signal(number)
     ended = finish(process)
-    if "interrupted" not in ended.err:
+    if "interrupted: " not in ended.err:
         # Done before, or the signal came while Python itself was ending.
         assert ended.code in (0, -number), ended.err
         assert "next: " in ended.err or ended.out
