@@ -352,10 +352,32 @@ train.scale([5.0, 6.0])
 
 def test_globals_that_only_a_run_sets_belong_to_a_case(tmp_path: Path) -> None:
     result, shown = recorded_from(tmp_path, {"train.py": SCRIPT}, "train.py::scale", SCRIPT_DRIVER)
-    assert "each case sets args, as importing train.py does not" in shown
+    assert "cases set args as your driver did: importing train.py does not" in shown
     assert {case.summary["args.most"] for case in of_driver(result)} == {"1", "3"}
     assert passing(tmp_path, "train.py", [SCRIPT])[0]
     assert not passing(tmp_path, "train.py", [SCRIPT.replace("args.most", "3")])[0]
+
+
+SETTINGS = """
+import random
+
+options = {"rate": 1.0}
+order = random.Random(3)
+table = [0.0] * 20_000
+def unused(): ...
+
+def scale(x):
+    return [item * options["rate"] + order.random() + table[0] for item in x]
+"""
+
+
+def test_globals_that_a_run_changes_after_the_import_belong_to_a_case(tmp_path: Path) -> None:
+    driver = "import train\n\ntrain.options['rate'] = 2.0\ntrain.scale([1.0])\ntrain.scale([1.0, 2.0])\n"
+    result, shown = recorded_from(tmp_path, {"train.py": SETTINGS}, "train.py::scale", driver)
+    assert "cases set options, order as your driver did: importing train.py does not" in shown
+    assert len(of_driver(result)) == 2
+    assert passing(tmp_path, "train.py", [SETTINGS])[0]
+    assert not passing(tmp_path, "train.py", [SETTINGS.replace('options["rate"]', "1.0")])[0]
 
 
 def test_a_function_that_draws_is_named_since_its_instruction_has_to_say_how(tmp_path: Path) -> None:

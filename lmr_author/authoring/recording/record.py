@@ -274,9 +274,8 @@ def _notes_on(job: RecordJob, recorded: RecordedRun, selected: SelectedCases) ->
             if name.startswith(GLOBAL):
                 names.add(name.removeprefix(GLOBAL))
     if names:
-        yield Hint(
-            f"each case sets {listed(sorted(names), 6)}, as importing {job.implementation.goal_file} does not"
-        )
+        goal_file = job.implementation.goal_file
+        yield Hint(f"cases set {listed(sorted(names), 6)} as your driver did: importing {goal_file} does not")
 
 
 def _is_differentiable(call: RecordedCall) -> bool:

@@ -201,6 +201,7 @@ def run(sandbox: Sandbox, job: RecordJob) -> RecordedRun:
         # Where the golden detaches, to detach is a part of what is asked for.
         "gradients": options.gradients or bool(_DETACHES.search(ast.unparse(function))),
         "globals": list(code.set_at_run_time(job.module.tree, function)),
+        "globals_read": list(code.globals_read(job.module.tree, function)),
         "cuda_as_cpu": options.cuda_as_cpu,
     }
     if helpers.fixtures is not None:

@@ -38,6 +38,7 @@ from lmr_author.core.code.tree import (
     each,
     first_line,
     form,
+    globals_read,
     gpu_lines,
     is_generator,
     is_main_guard,

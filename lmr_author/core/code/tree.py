@@ -319,11 +319,16 @@ def set_at_run_time(tree: ast.Module, function: ast.AST) -> tuple[str, ...]:
 
     Examples are ``args``, parsed below ``if __name__ == "__main__"``, and what a function rebinds by ``global``.
     """
-    imported = {*dir(builtins), *MODULE_NAMES, *bindings(running(tree.body, as_script=False))}
+    imported = {*MODULE_NAMES, *bindings(running(tree.body, as_script=False))}
     if "*" in imported:
         return ()
     rebound = {name for node in each(tree, ast.Global) for name in node.names}
-    return tuple(sorted(_global_names(tree, function) - (imported - rebound)))
+    return tuple(sorted(set(globals_read(tree, function)) - (imported - rebound)))
+
+
+def globals_read(tree: ast.Module, function: ast.AST) -> tuple[str, ...]:
+    """Return the globals that a function or its callees in the file read, builtins excluded."""
+    return tuple(sorted(_global_names(tree, function) - set(dir(builtins))))
 
 
 def python_2_names(tree: ast.Module, function: ast.AST) -> tuple[str, ...]:

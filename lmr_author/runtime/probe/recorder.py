@@ -32,6 +32,7 @@ from .calling import (
     restore_random,
     type_name,
 )
+from .checking import digest
 from .document import Document
 from .effects import Fixtures
 from .encoding import encode
@@ -54,6 +55,8 @@ RUSH = 20
 """Calls that are looked at after one that reached a new block unseen."""
 MOST_RUSHES = 100
 """A block whose calls cannot be stored must not cost more and more."""
+MOST_GLOBAL_BYTES = 64 * 1024
+"""Size up to which a global is compared with what it was after the import."""
 ELSEWHERE = "elsewhere"
 """A file that says: the target was called in a process that was forked off."""
 _ATTRIBUTE = re.compile(r"^(\w+)\.(\w+)$")
@@ -76,6 +79,8 @@ class Recorder:
         self._kinds: Optional[Dict[str, type]] = None
         self.gradients = bool(config.get("gradients"))
         self.globals = tuple(config.get("globals") or ())
+        self.globals_read = tuple(config.get("globals_read") or ())
+        self._at_import: Dict[str, str] = {}
         self.hook = Hook(goal, config["qualname"], config.get("line") or 0, self.register)
         self.modules: List[str] = []
         self.local = threading.local()
@@ -100,6 +105,7 @@ class Recorder:
 
     def register(self, function: Any) -> Any:
         self.modules.append(function.__module__)
+        self._at_import = _digests(globals_of(function, self.globals_read))
         return wrap(function, self.begin)
 
     def begin(self, function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Optional[Call]:
@@ -150,7 +156,7 @@ class Recorder:
 
         Raises Unstorable, TooLarge.
         """
-        parts = dict(arguments, **closure(function), **globals_of(function, self.globals))
+        parts = dict(arguments, **closure(function), **self._globals_of(function))
         limit = self.limits["max_bytes"]
         while True:
             fixtures = RecordedFixtures(self.fixtures, self._kinds_of_fixtures()) if self.fixtures else None
@@ -167,6 +173,13 @@ class Recorder:
                 continue
             more = {"fixture_of": fixtures.named} if fixtures else {}
             return Inputs(parts, document, limit, self._skip, gradients=self.gradients, **more)
+
+    def _globals_of(self, function: Any) -> Dict[str, Any]:
+        """Return the globals that importing the file does not set, or not to their values now."""
+        read = globals_of(function, self.globals_read)
+        now = _digests({name: value for name, value in read.items() if name in self._at_import})
+        changed = {name: read[name] for name in now if now[name] != self._at_import[name]}
+        return dict(globals_of(function, self.globals), **changed)
 
     def _kinds_of_fixtures(self) -> Dict[str, type]:
         """Return the types of the objects that fixtures build; without those that cannot be built here."""
@@ -232,6 +245,20 @@ class Recorder:
         paths = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
         files = {self._inside(path) for path in paths if isinstance(path, str) and os.path.isfile(path)}
         return sorted(file for file in files if file)
+
+
+def _digests(values: Dict[str, Any]) -> Dict[str, str]:
+    """Return the digests of values, without those that are large, cannot be stored, or are found by their names."""
+    digests = {}
+    for name, value in values.items():
+        try:
+            document = encode({name: value}, MOST_GLOBAL_BYTES)
+        except (TooLarge, Unstorable):
+            continue
+        node = document.tree[name]
+        if not isinstance(node, dict) or node.get("$") != "name":
+            digests[name] = digest(document)
+    return digests
 
 
 class Call:
