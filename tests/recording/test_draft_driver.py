@@ -73,6 +73,11 @@ RUNNING = {
             'sys.path.insert(0, "eda")', "list(swap(**inputs(keep_first=True)))", "random.seed(0)",
         ],
     ),
+    "imported from the root": (
+        {"eda/augment.py": AUGMENT, "run.py": "from eda.augment import swap\n"}, "eda/augment.py::swap", [
+            "\nfrom eda.augment import swap\n", "list(swap(**inputs(keep_first=True)))",
+        ],
+    ),
     "plain parameters": (
         {"rates.py": SCHEDULE},
         "rates.py::schedule", ['"step": 2', '"learning_rate": 0.5', "inputs(warm=True)"],

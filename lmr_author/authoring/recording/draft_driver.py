@@ -16,7 +16,7 @@ from pathlib import Path
 import jinja2
 
 from lmr_author.authoring.recording.job import implementation_of
-from lmr_author.core import code, resources
+from lmr_author.core import code, files, resources
 from lmr_author.core.task import Task
 from lmr_author.runtime.probe.drivers import ways
 from lmr_author.runtime.replay import staging
@@ -98,7 +98,17 @@ def _place(module: code.Module, repository: Path) -> tuple[str, str]:
     if relative and "." not in way.module:
         return "", module.name.removesuffix(".py").replace("/", ".")
     folder = Path(way.path[0]).relative_to(repository.resolve()).as_posix()
-    return "" if folder in (".", "src") else folder, way.module
+    if folder in (".", "src"):
+        return "", way.module
+    from_root = module.name.removesuffix(".py").replace("/", ".")
+    return ("", from_root) if _is_imported(from_root, repository) else (folder, way.module)
+
+
+def _is_imported(name: str, repository: Path) -> bool:
+    """Tell whether a file of the repository imports a module by this name."""
+    statement = re.compile(rf"^\s*(?:from|import)\s+{re.escape(name)}\b", re.MULTILINE)
+    texts = (files.read_text_or_empty(path) for path in files.walk(repository) if path.suffix == ".py")
+    return any(map(statement.search, texts))
 
 
 def _caller(definition: code.Definition) -> tuple[str, str]:
