@@ -153,12 +153,19 @@ def ask_questions(
         _show_evidence(vetting, name)
     vetting = with_answers(vetting, seen)
     save(vetting)
-    ui.revise(lambda: {name: _line(name, vetting.questions[name]) for name in QUESTIONS}, change)
-    forbidden = vetting.licence_stop or vetting.questions["license"].answer == "no"
-    if forbidden and not vetting.licence_override:
-        reason = ui.text("The licence forbids it. Reason to continue anyway (empty: none):")
-        vetting = with_answers(vetting, {}, reason)
-        save(vetting)
+
+    def last_look() -> None:
+        ui.revise(lambda: {name: _line(name, vetting.questions[name]) for name in QUESTIONS}, change)
+
+    def override() -> None:
+        nonlocal vetting
+        forbidden = vetting.licence_stop or vetting.questions["license"].answer == "no"
+        if forbidden and not vetting.licence_override:
+            reason = ui.text("The licence forbids it. Reason to continue anyway (empty: none):")
+            vetting = with_answers(vetting, {}, reason)
+            save(vetting)
+
+    ui.steps(last_look, override)
     return vetting
 
 
