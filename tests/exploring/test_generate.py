@@ -81,6 +81,19 @@ def test_sizes_that_are_equal_in_every_call_stay_equal() -> None:
     assert 4 in sizes and sizes <= {2, 3, 4, 5}
 
 
+def test_numbers_that_never_exceed_others_never_do() -> None:
+    calls = [
+        {"n": 10, "c": [0, 3, 10], "k": 2},
+        {"n": [10, 20], "c": [0, 3], "k": 5},
+        {"n": numpy.array([4, 9]), "c": numpy.array([4, 6]), "k": 3},
+    ]
+    found = values(made(*calls))
+    assert len(found) > 20
+    for call in found:
+        assert (numpy.array(call["c"]) <= numpy.array(call["n"])).all(), call
+        assert (call["k"] <= numpy.array(call["n"])).all(), call
+
+
 def test_numbers_and_sizes_stay_within_those_that_were_seen() -> None:
     calls = [{"x": numpy.array([[0.5, 2.0], [1.0, 4.0]]), "n": 3}, {"x": numpy.array([[3.5, 1.5]]), "n": 7}]
     found = values(made(*calls))

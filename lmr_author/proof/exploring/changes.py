@@ -6,7 +6,15 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from lmr_author.proof.exploring.inputs import CallInputs, InputPlace, elements, is_record, shared, size_of
+from lmr_author.proof.exploring.inputs import (
+    CallInputs,
+    InputPlace,
+    elements,
+    is_record,
+    length_of,
+    shared,
+    size_of,
+)
 
 FEWEST_WORDS = 2
 """A string with fewer words is a name, not text."""
@@ -176,7 +184,7 @@ def resize(call: CallInputs, sizes: set[str], before: int, after: int, rng: rand
     """Change the size of all parts that share it, by dropping or repeating elements.
 
     Args:
-        sizes: names of these sizes, from :func:`~lmr_author.proof.exploring.inputs.size_of`.
+        sizes: names of these sizes, as :func:`~lmr_author.proof.exploring.inputs.size_of` and ``length_of`` return them.
         before, after: old and new size.
     """
     kept = sorted(rng.sample(range(before), min(before, after)))
@@ -186,7 +194,7 @@ def resize(call: CallInputs, sizes: set[str], before: int, after: int, rng: rand
         node, items = place.node, elements(place.node)
         if type(node) is int and node == before and size_of(place.path) in sizes and "[*]" not in place.path:
             place.put(after)
-        elif items is not None and len(items) == before and size_of(place.path) in sizes:
+        elif items is not None and len(items) == before and length_of(place.path) in sizes:
             if _is_shared(items):
                 return False
             items[:] = [items[index] for index in kept]

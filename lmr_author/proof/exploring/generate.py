@@ -11,7 +11,7 @@ from typing import Any
 
 from lmr_author.core import code
 from lmr_author.proof.exploring.changes import another, change, resize
-from lmr_author.proof.exploring.inputs import CallInputs, InputPlace, Profile, elements, size_of
+from lmr_author.proof.exploring.inputs import CallInputs, InputPlace, Profile, elements, length_of, size_of
 from lmr_author.runtime.probe.document import Document
 
 MOST_CALLS = 60
@@ -161,7 +161,7 @@ class _Maker:
         sizes = {}
         for place in made.places():
             if (items := elements(place.node)) is not None:
-                sizes[size_of(place.path)] = len(items)
+                sizes[length_of(place.path)] = len(items)
             elif (values := made.array(place.node)) is not None:
                 sizes |= {size_of(place.path, axis): size for axis, size in enumerate(values.shape)}
         if not sizes:

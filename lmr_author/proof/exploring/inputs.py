@@ -211,6 +211,8 @@ def elements(node: Any) -> list[Any] | None:
 
 MOST_SIZES = 40
 """Most sizes to search for relations."""
+MOST_COMPARED, MOST_ELEMENTS = 12, 1000
+"""Most parts of a call whose numbers are compared, and the most numbers of one."""
 DIGITS = 4
 """Digits of a row's sum: the rows of a distribution sum to one up to rounding."""
 
@@ -285,8 +287,13 @@ _SIZE, _RANGE, _HOLDS, _TYPE = "size ", "range ", "holds ", "type "
 
 
 def size_of(path: str, axis: int | None = None) -> str:
-    """Return the fact's name for a size: of a list, of an axis of an array, or an integer."""
+    """Return the fact's name for a size: an integer, or an axis of an array."""
     return f"{_SIZE}{path}" + ("" if axis is None else f".shape[{axis}]")
+
+
+def length_of(path: str) -> str:
+    """Return the fact's name for the length of a list: in another call the argument may be an integer."""
+    return f"{_SIZE}len({path})"
 
 
 def facts(call: CallInputs) -> Facts:
@@ -300,7 +307,36 @@ def facts(call: CallInputs) -> Facts:
             for end, pick in (("least", min), ("most", max)):
                 key = f"{name} {end}"
                 found[key] = pick(found.get(key, number), number)
+    return {**found, **_comparisons(call)}
+
+
+def _comparisons(call: CallInputs) -> Facts:
+    """Return which numbers are at most those of another part: all of them, or each its counterpart, as `k <= n`."""
+    import numpy
+
+    parts: dict[str, Any] = {}
+    for place in call.places():
+        if "[*]" in place.path or len(parts) == MOST_COMPARED:
+            continue
+        values = call.array(place.node)
+        if values is None:
+            values = numpy.array(_numbers(place.node) or [])
+        if values.dtype.kind in "iuf" and 0 < values.size <= MOST_ELEMENTS:
+            parts[place.path] = values.reshape(-1)
+    found: Facts = {}
+    for (first, numbers), (second, others) in itertools.permutations(parts.items(), 2):
+        is_fitting = len(numbers) == len(others) or 1 in (len(numbers), len(others))
+        found[f"{_HOLDS}{first} fits {second}"] = float(is_fitting)
+        if is_fitting:
+            found[f"{_HOLDS}{first} <= {second}"] = float((numbers <= others).all())
     return found
+
+
+def _numbers(node: Any) -> list[float] | None:
+    """Return the numbers of a list, or a number as a list of its own; None for another value."""
+    items = [node] if isinstance(node, int | float) else elements(node) or []
+    are_numbers = all(isinstance(item, int | float) and not isinstance(item, bool) for item in items)
+    return items if are_numbers else None
 
 
 def _facts_of(call: CallInputs, place: InputPlace) -> Iterator[tuple[str, float]]:
@@ -322,7 +358,7 @@ def _facts_of(call: CallInputs, place: InputPlace) -> Iterator[tuple[str, float]
         yield from ((f"{_TYPE}{path} has {word!r}", 1) for word in node.split(" "))
     elif items is not None:
         yield f"{_TYPE}{path} list", 1
-        yield size_of(path), len(items)
+        yield length_of(path), len(items)
         if items and all(isinstance(item, int | float) for item in items):
             yield from _orders(path, items)
     elif (values := call.array(node)) is not None:
@@ -332,7 +368,7 @@ def _facts_of(call: CallInputs, place: InputPlace) -> Iterator[tuple[str, float]
         yield from _facts_of_array(path, values)
     elif isinstance(node, dict) and node.get("$") in ("set", "frozenset"):
         yield f"{_TYPE}{path} set", 1
-        yield size_of(path), len(node["v"])
+        yield length_of(path), len(node["v"])
 
 
 def _orders(path: str, numbers: Sequence[float]) -> Iterator[tuple[str, float]]:
