@@ -59,11 +59,10 @@ def grade_by_hand(
     asking = ui.can_ask() and output is Format.text
     if candidate is None and predictions is None and asking:
         candidate = Path(ui.path("Candidate's Python file:", check=_no_file))
-    if (candidate is None) == (predictions is None) or not (reviewer or asking):
-        raise UsageError(
-            "no candidate or no reviewer named",
-            "add --candidate FILE or --predictions FILE, and --reviewer NAME",
-        )
+    if (candidate is None) == (predictions is None):
+        raise UsageError("which answers?", "add either --candidate FILE or --predictions FILE")
+    if not (reviewer or asking):
+        raise UsageError("no reviewer named", "add --reviewer NAME")
     name = ask_reviewer(reviewer, asking)
     if candidate is not None:
         if len(tasks) != 1:

@@ -43,7 +43,10 @@ HEADER = ("model", "problems", "passed", "rate", "95 % interval", "not passed", 
 def judge(
     words: TasksArgument = None,
     predictions: Annotated[
-        Path | None, Option(help="JSONL, a harness's output (docs/evaluating-models.md), or agents' folders.")
+        Path | None,
+        Option(
+            help="JSONL, a harness's output (docs/evaluating-models.md), agents' folders, or one Python file."
+        ),
     ] = None,
     out: Annotated[Path, Option(help="Folder of results; an interrupted run resumes there.")] = Path(
         "lmr-results"
@@ -95,12 +98,21 @@ def judge(
             results=results,
             implementation=implementation,
         )
-    if any((candidate, model, reviewer, grade, reason, grades, show, results, implementation)):
-        raise UsageError("these options need --by-hand", "add --by-hand")
+    if candidate is not None:
+        raise UsageError(
+            "--candidate names an answer to grade by hand",
+            f"add --by-hand, or run it with --predictions {candidate}",
+        )
+    if any((model, reviewer, grade, reason, grades, show, results, implementation)):
+        hint = (
+            "--model, --reviewer, --grade, --reason, --grades, --list, --results and --implementation need it"
+        )
+        raise UsageError("people's grades are given with --by-hand", f"add --by-hand: {hint}")
     if predictions is None:
         raise UsageError(
             "no answers named",
-            "add --predictions FILE: JSON lines, or what Inspect AI, Harbor, SWE-agent or OpenHands left",
+            "add --predictions FILE: JSON lines, a Python file, or what Inspect AI, Harbor, SWE-agent or OpenHands"
+            " left",
         )
     options = CandidateOptions(out, jobs, where, scheduler, seconds=timeout, memory_mb=memory)
     return _judge(tasks, predictions, options, keep=keep, as_json=output is Format.json)
@@ -121,7 +133,7 @@ def _judge(
             outcomes = ", ".join(f"{number} {outcome}" for outcome, number in counts.most_common())
             earlier = done - counts.total()
             before = ui.framed(" (", earlier, " judged by an earlier run)")
-            line = f"{done} of {total} candidates{before}: {outcomes}"
+            line = f"{done} of {counted(total, 'candidate')}{before}: {outcomes}"
             if progress.live:
                 progress(Step(line, done, total))
             elif done % EVERY == 0 or done == total:
@@ -184,7 +196,7 @@ def _show_scored(scored: ScoredPredictions) -> None:
     if any(result.method == "test script" for result in scored.results):
         ui.say("judged by hand-written test scripts, which detect mistakes but not cheating", stderr=False)
     resumed = ui.framed(", ", scored.resumed, " of them by an earlier run")
-    ui.say(f"{len(scored.results)} candidates{resumed}: {scored.path}", stderr=False)
+    ui.say(f"{counted(len(scored.results), 'candidate')}{resumed}: {scored.path}", stderr=False)
     ui.then("analyze", scored.path, "--out", "analysis", stderr=False)
 
 

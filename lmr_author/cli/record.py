@@ -207,7 +207,10 @@ def _show_mutants(result: RecordResult) -> None:
         )
     survivors = [mutant for mutant in selected.survivors if mutant.id not in result.accepted]
     if survivors:
-        ui.say("`lmr-author evaluate` shows which of these some input can tell from the original", indent=4)
+        ui.say(
+            "`lmr-author evaluate` leaves out those that no generated call can tell from the original",
+            indent=4,
+        )
     for mutant in survivors[:SURVIVORS]:
         ui.say(f"survives, line {mutant.line}:", indent=4)
         ui.diff(mutant.diff.splitlines(), indent=6)
@@ -220,7 +223,7 @@ def _show_mutants(result: RecordResult) -> None:
         )
         if any(effect.kind in (EffectKind.ARGUMENTS, EffectKind.GRADS) for effect in result.uncompared):
             advice = f"record again with --compare arguments --force, which compares what the call changes, or {advice}"
-        ui.note(f"`evaluate` requires {NEEDED_PERCENT} %: {advice}", indent=2)
+        ui.note(f"`evaluate` requires {NEEDED_PERCENT} %; if it does not reach them: {advice}", indent=2)
 
 
 # Questions about what calls the target; nothing is offered or taken that is refused later

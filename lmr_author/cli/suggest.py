@@ -68,8 +68,8 @@ def suggest(
 
 def _then(ranking: Suggestions, task: Path | None, repo: Path | None, paper: Path | None) -> None:
     if repo is not None:
-        pdf = [paper] if paper and paper.suffix == ".pdf" else []
-        ui.then("new-task", *pdf, "--repo", repo, stderr=False)
+        pdf = paper if paper and paper.suffix == ".pdf" else "PAPER"
+        ui.then("new-task", pdf, "--repo", repo, stderr=False)
         return
     unmasked = next((suggestion for suggestion in ranking.suggestions if suggestion.masked is None), None)
     if unmasked is not None:

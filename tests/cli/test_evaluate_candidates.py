@@ -141,6 +141,20 @@ def test_a_rerun_judges_only_what_is_new_or_changed(task: Task, tmp_path: Path) 
     assert "earlier run" not in judge(tmp_path).out
 
 
+def test_a_python_file_is_one_answer_and_one_to_grade_by_hand_says_so(task: Task, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(BAD)
+    done = lmr_forked("judge", "tasks", "--predictions", "mine.py", "--format", "json", cwd=tmp_path)
+    assert [(one["model"], one["index"], one["outcome"]) for one in done.json()["results"]] == [
+        ("mine", 1, "failed")
+    ]
+    said = refuse(2, "judge", "tasks", "--candidate", "mine.py", cwd=tmp_path)
+    assert said[1].endswith("add --by-hand, or run it with --predictions mine.py")
+    assert (
+        refuse(2, "judge", "tasks", "--reviewer", "ada", cwd=tmp_path)[0]
+        == "people's grades are given with --by-hand"
+    )
+
+
 def test_an_agents_tree_is_judged(task: Task, tmp_path: Path) -> None:
     runs = tmp_path / "runs"
     for model, code in (("model-a", GOOD), ("model-b", BAD)):
@@ -220,6 +234,6 @@ def test_an_environment_that_cannot_run_the_golden_makes_nobody_wrong(tmp_path: 
 
     assert done.code == 1
     (line,) = results(tmp_path)
-    assert (line["outcome"], line["error"]) == ("unjudged", "Unscorable")
+    assert (line["outcome"], line["error"]) == ("unjudged", "GoldenFailsError")
     assert "no_such_library" in line["reason"]
     assert "unjudged (1)" in done.out

@@ -28,7 +28,7 @@ def test_a_repository_that_is_no_task(tmp_path: Path) -> None:
     )
     (tmp_path / "paper.json").write_text(json.dumps({"1": "The hinge."}))
     done = succeed("suggest", "--repo", folder, "--paper", tmp_path / "paper.json", cwd=tmp_path)
-    assert f"next: lmr-author new-task --repo '{folder}'" in done.out
+    assert f"next: lmr-author new-task PAPER --repo '{folder}'" in done.out
 
 
 def test_what_is_refused(tmp_path: Path) -> None:

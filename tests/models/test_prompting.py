@@ -113,7 +113,7 @@ def test_a_golden_that_fails_is_no_wrong_answer_and_a_log_is_scored_again(
         found = (sample.scores or {})["unit_test"]
         assert found.reason == "scoring_failed" and "golden does not pass" in (found.explanation or "")
     assert {(one.outcome, one.error) for one in observe([tmp_path / "logs"]).items} == {
-        ("unjudged", "Unscorable")
+        ("unjudged", "GoldenFailsError")
     }
 
     test.write_text(cases)

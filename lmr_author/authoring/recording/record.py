@@ -56,6 +56,10 @@ OFFER_GRADIENTS = Hint(
 NO_GRADIENTS = Hint(
     "note: {0} compares nothing, because no input is a PyTorch tensor that requires a gradient", (_GRADIENTS,)
 )
+UNEXPLORED = Hint(
+    "no generated calls: the original raises on more than a tenth of them, is too slow, or gives no sure result; "
+    "only the driver's calls become cases"
+)
 DRAWS = (
     "note: the function draws random numbers ({}): a correct version passes only if it draws the same ones in the "
     "same order, so the instruction must say how to draw them"
@@ -260,6 +264,8 @@ def _notes_on(job: RecordJob, recorded: RecordedRun, selected: SelectedCases) ->
         yield Hint(
             f"call {recorded.fatal} is left out: its exception ended the command (if it is intended, catch it)"
         )
+    if selected.unexplored:
+        yield UNEXPLORED
     compared = any(GRADIENTS in path for call in selected.calls for path in call.checkers)
     if job.options.gradients and not compared:
         yield NO_GRADIENTS

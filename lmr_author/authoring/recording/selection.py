@@ -244,6 +244,7 @@ class SelectedCases:
         fragile: why correct versions that compute in float64 would fail.
         tried, made: mutants that were tried, and those that a fast function leaves time for.
         survivors: mutants that survive all chosen cases.
+        unexplored: generated calls were made, and none of them counts.
     """
 
     calls: tuple[RecordedCall, ...]
@@ -255,6 +256,7 @@ class SelectedCases:
     tried: int = 0
     made: int = 0
     survivors: tuple[Mutant, ...] = ()
+    unexplored: bool = False
 
 
 def choose(
@@ -286,7 +288,8 @@ def choose(
     failing = frozenset[str]().union(*killed.values())
     wrong = {name: version for name, version in known.wrong.items() if name not in failing}
     explored = list[RecordedCall]()
-    if left or wrong or job.options.cases is None:
+    is_exploring = bool(left or wrong or job.options.cases is None)
+    if is_exploring:
         explored = explore(
             golden, proven, recorded.summary.calls + 1, len(left) + len(wrong), known, progress
         )
@@ -318,6 +321,7 @@ def choose(
         tried=len(sample),
         made=made,
         survivors=tuple(left_of(sample, (killed[call.number] for call in chosen))),
+        unexplored=is_exploring and not explored,
     )
 
 

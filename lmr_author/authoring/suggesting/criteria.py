@@ -49,6 +49,8 @@ def pages(numbers: Sequence[int]) -> str:
 def described(prospect: Prospect) -> CriterionScore:
     """The paper describes it, so that a model can implement it: its share of the best described function's score."""
     description = prospect.description
+    if not description.matches and description.share == 1:
+        return CriterionScore(1.0, "there is no text of the paper")
     if not description.matches:
         return CriterionScore(
             description.share, "shares no distinctive term with the paper", "not in the paper"

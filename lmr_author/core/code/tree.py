@@ -20,7 +20,7 @@ PYTHON_2 = frozenset(
     {"basestring", "cmp", "execfile", "long", "raw_input", "reduce", "unichr", "unicode", "xrange"}
 )
 """Builtins that Python 3 no longer has."""
-MODULE_NAMES = frozenset({"__annotations__", "__cached__", "__file__", "__path__"})
+MODULE_NAMES = frozenset({"__annotations__", "__builtins__", "__cached__", "__file__", "__path__"})
 """Names that every module has, beside those of :mod:`builtins`."""
 _VERSIONS = frozenset({"PY2", "PY3", "version_info", "python_2_unicode_compatible"})
 _NEEDS_GPU = re.compile(
@@ -319,7 +319,7 @@ def set_at_run_time(tree: ast.Module, function: ast.AST) -> tuple[str, ...]:
 
     Examples are ``args``, parsed below ``if __name__ == "__main__"``, and what a function rebinds by ``global``.
     """
-    imported = {*MODULE_NAMES, *bindings(running(tree.body, as_script=False))}
+    imported = set(bindings(running(tree.body, as_script=False)))
     if "*" in imported:
         return ()
     rebound = {name for node in each(tree, ast.Global) for name in node.names}
@@ -327,8 +327,8 @@ def set_at_run_time(tree: ast.Module, function: ast.AST) -> tuple[str, ...]:
 
 
 def globals_read(tree: ast.Module, function: ast.AST) -> tuple[str, ...]:
-    """Return the globals that a function or its callees in the file read, builtins excluded."""
-    return tuple(sorted(_global_names(tree, function) - set(dir(builtins))))
+    """Return the globals that a function or its callees in the file read, but for those that every module has."""
+    return tuple(sorted(_global_names(tree, function) - {*dir(builtins), *MODULE_NAMES}))
 
 
 def python_2_names(tree: ast.Module, function: ast.AST) -> tuple[str, ...]:

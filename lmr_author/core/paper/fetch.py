@@ -48,7 +48,7 @@ class WebReply:
         return self.body.decode("utf-8", "replace")
 
     def json(self) -> dict[str, Any]:
-        """Return the body as a JSON object. Raises Unavailable when it is none."""
+        """Return the body as a JSON object. Raises SourceUnavailable when it is none."""
         try:
             data = json_data(self.body)
         except NotParsed as error:
@@ -59,7 +59,7 @@ class WebReply:
 
 
 def get(url: str, *, accept: str = "*/*", seconds: float = SECONDS, most_bytes: int = MOST_BYTES) -> WebReply:
-    """Fetch a page; redirects are followed. Raises Unavailable, with the reason, for everything that can go wrong."""
+    """Fetch a page; redirects are followed. Raises SourceUnavailable, with the reason, whatever goes wrong."""
     import httpx
 
     ends = time.monotonic() + seconds
@@ -128,7 +128,7 @@ class ArxivEntry:
 
 
 def arxiv_entry(identifier: str, api: str = ARXIV, seconds: float = SECONDS) -> ArxivEntry:
-    """Ask arXiv, or a mirror, for a paper by its id. Raises Unavailable, Unknown where there is none."""
+    """Ask arXiv, or a mirror, for a paper by its id. Raises SourceUnavailable, PaperNotFound where there is none."""
     from xml.etree.ElementTree import ParseError, fromstring
 
     feed = get(f"{api}/api/query?id_list={quote(identifier)}&max_results=1", seconds=seconds).body

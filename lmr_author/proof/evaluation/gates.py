@@ -60,7 +60,7 @@ class TargetUnderGates:
 
 
 Gate = Callable[[TargetUnderGates], GateResult]
-"""Proves a property by running code; raises Unproven if that is impossible here."""
+"""Proves a property by running code; raises UnprovenGate if that is impossible here."""
 
 
 def passed(message: str, detail: GateDetail = NOTHING) -> GateResult:

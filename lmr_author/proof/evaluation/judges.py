@@ -68,7 +68,7 @@ class RecordingJudge:
         Args:
             seconds: time limit of one case, if not that of the trees.
 
-        Raises Unproven if the golden fails beside them: their failures then prove nothing.
+        Raises UnprovenGate if the golden fails beside them: their failures then prove nothing.
         """
         verdicts = self._tried(sources, seconds, done)
         late = {name: sources[name] for name, verdict in verdicts.items() if verdict.late}

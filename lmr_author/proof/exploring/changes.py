@@ -184,7 +184,7 @@ def resize(call: CallInputs, sizes: set[str], before: int, after: int, rng: rand
     """Change the size of all parts that share it, by dropping or repeating elements.
 
     Args:
-        sizes: names of these sizes, as :func:`~lmr_author.proof.exploring.inputs.size_of` and ``length_of`` return them.
+        sizes: names of these sizes, as ``size_of`` and ``length_of`` return them.
         before, after: old and new size.
     """
     kept = sorted(rng.sample(range(before), min(before, after)))

@@ -324,11 +324,11 @@ def _comparisons(call: CallInputs) -> Facts:
         if values.dtype.kind in "iuf" and 0 < values.size <= MOST_ELEMENTS:
             parts[place.path] = values.reshape(-1)
     found: Facts = {}
-    for (first, numbers), (second, others) in itertools.permutations(parts.items(), 2):
-        is_fitting = len(numbers) == len(others) or 1 in (len(numbers), len(others))
+    for (first, own), (second, others) in itertools.permutations(parts.items(), 2):
+        is_fitting = len(own) == len(others) or 1 in (len(own), len(others))
         found[f"{_HOLDS}{first} fits {second}"] = float(is_fitting)
         if is_fitting:
-            found[f"{_HOLDS}{first} <= {second}"] = float((numbers <= others).all())
+            found[f"{_HOLDS}{first} <= {second}"] = float((own <= others).all())
     return found
 
 

@@ -111,7 +111,7 @@ class Trials:
         return _retried(lambda: self.run(self.judge, answer))
 
     def on_calls(self, answer: Challenger) -> Trial:
-        """Run an answer on the other recorded calls, once. Raises Invalid, SandboxError."""
+        """Run an answer on the other recorded calls, once. Raises InvalidAnswer, SandboxError."""
         if answer.name not in self._on_calls:
             self._on_calls[answer.name] = _retried(lambda: self.run(self.judge_of_calls, answer))
         return self._on_calls[answer.name]
@@ -119,7 +119,7 @@ class Trials:
     def run(self, judge: RecordingJudge, answer: Challenger) -> Trial:
         """Run an answer on the cases of a recording; after a timeout once more, as the machine may have been busy.
 
-        Raises Invalid, SandboxError.
+        Raises InvalidAnswer, SandboxError.
         """
         fitted, cases = self._fit(answer), judge.recording.cases
         if not cases:

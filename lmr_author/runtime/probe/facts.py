@@ -15,16 +15,27 @@ LIBRARIES = ("numpy", "torch", "pandas", "scipy", "transformers", "tensorflow", 
 
 
 def packages() -> Dict[str, str]:
-    """Return installed distributions and their versions; {} before Python 3.8."""
+    """Return installed distributions and their versions."""
     try:
         from importlib import metadata  # novm
     except ImportError:
-        return {}
+        return _packages_by_folder()
     installed = {}
     for distribution in metadata.distributions():
         name = distribution.metadata["Name"] if distribution.metadata is not None else None
         if name:
             installed[str(name)] = str(distribution.version)
+    return dict(sorted(installed.items()))
+
+
+def _packages_by_folder() -> Dict[str, str]:
+    """Read the folders ``NAME-VERSION.dist-info``: Python 3.7 cannot read what is in them."""
+    installed = {}
+    for folder in filter(os.path.isdir, sys.path):
+        for entry in os.listdir(folder):
+            name, dash, version = entry.rpartition(".dist-info")[0].rpartition("-")
+            if dash:
+                installed[name] = version
     return dict(sorted(installed.items()))
 
 

@@ -32,7 +32,7 @@ MAX_ANSWER = 2 * 2**20
 
 
 def read(text: str, goal: Module, targets: tuple[Definition, ...], *, is_file: bool = False) -> AnswerReply:
-    """Read a reply. Raises Invalid: too long, empty, not Python, or an edit that does not apply.
+    """Read a reply. Raises InvalidAnswer: too long, empty, not Python, or an edit that does not apply.
 
     Args:
         goal: the goal file as the model saw it, to apply edits to.

@@ -99,7 +99,7 @@ class Slot:
 def fit(answer: str, slot: Slot, *, is_file: bool = False) -> FittedAnswer:
     """Fit the text of an answer.
 
-    Raises Invalid: not Python, no such function, or code that changes its meaning.
+    Raises InvalidAnswer: not Python, no such function, or code that changes its meaning.
 
     Args:
         is_file: the text is the goal file that an agent left, not a reply.

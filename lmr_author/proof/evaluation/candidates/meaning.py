@@ -96,7 +96,7 @@ def added_parameters(target: Definition, own: Definition) -> dict[str, ast.expr 
 
 
 def new_decorators(target: Definition, own: Definition) -> list[str]:
-    """Return the decorators that an answer adds above the task's; raise Invalid for one below them."""
+    """Return the decorators that an answer adds above the task's; raise InvalidAnswer for one below them."""
     wanted, written = (list(map(ast.unparse, part.node.decorator_list)) for part in (target, own))
     added = [decorator for decorator in written if decorator not in wanted]
     if added != written[: len(added)]:

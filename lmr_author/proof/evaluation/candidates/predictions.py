@@ -257,7 +257,12 @@ def read(path: Path, tasks: Mapping[str, TaskInfo]) -> PredictionSet:
         raise LmrError(f"{path} does not exist", "name the file or folder with the predictions")
     if not path.is_dir():
         foreign.require_regular(path, logs.MOST_BYTES, follow=True)
-    predictions = list(_from_folder(path, tasks) if path.is_dir() else _from_file(path))
+    if path.is_dir():
+        predictions = list(_from_folder(path, tasks))
+    elif path.suffix == ".py":
+        predictions = list(_one_answer(path, tasks))
+    else:
+        predictions = list(_from_file(path))
     if not predictions:
         raise NoPredictionsError(
             f"{path} contains no predictions", "see docs/evaluating-models.md for the formats"
@@ -286,6 +291,21 @@ def read(path: Path, tasks: Mapping[str, TaskInfo]) -> PredictionSet:
         named = ", ".join(sorted(elsewhere)[:5])
         raise LmrError(f"{path} has predictions only for other tasks: {named}", "name those tasks")
     return PredictionSet(tuple(_numbered(ours)), elsewhere)
+
+
+def _one_answer(path: Path, tasks: Mapping[str, TaskInfo]) -> Iterator[Prediction]:
+    """Yield a Python file as an answer to the functions of the task that it defines, or to all of them."""
+    if len(tasks) != 1:
+        raise LmrError(f"{path} is an answer to one of {len(tasks)} tasks", "name that task")
+    ((name, info),) = tasks.items()
+    code = path.read_text("utf-8", errors="replace")
+    defined = []
+    for implementation in info.implementations:
+        function = implementation.qualname.rpartition(".")[2]
+        if re.search(rf"\b(?:def|class)\s+{re.escape(function)}\b", code):
+            defined.append(implementation)
+    for implementation in defined or info.implementations:
+        yield Prediction(name, implementation.index, path.stem, path.name, code=code)
 
 
 def _find_task(text: str, tasks: Mapping[str, TaskInfo]) -> str | None:

@@ -107,7 +107,7 @@ class Scorer:
     def check(self) -> None:
         """Run the golden, so that a broken task or environment does not count as wrong answers.
 
-        Raises Unscorable: it does not pass. SandboxError: the sandbox failed.
+        Raises GoldenFailsError: it does not pass. SandboxError: the sandbox failed.
         """
         trees = self.trees
         if not trees.sandbox.isolating:
@@ -261,14 +261,14 @@ class TaskScorer:
     def score(self, prediction: Prediction, stop: Stop) -> CandidateResult:
         """Judge a prediction. Prepares the environment and runs the golden before the first one.
 
-        Raises Unscorable, SandboxError, KeyboardInterrupt, as :meth:`ready` and :meth:`Scorer.score`.
+        Raises GoldenFailsError, SandboxError, KeyboardInterrupt, as :meth:`ready` and :meth:`Scorer.score`.
         """
         return self.ready(prediction.index).score(prediction, stop)
 
     def ready(self, index: int) -> Scorer:
         """Return the scorer of an implementation, in a prepared environment and with a golden that passes.
 
-        Raises Unscorable: its golden does not pass. SandboxError: the sandbox failed.
+        Raises GoldenFailsError: its golden does not pass. SandboxError: the sandbox failed.
         """
         with self._lock:
             self._prepare()
