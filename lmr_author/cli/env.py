@@ -76,7 +76,7 @@ def env_lock(
             ui.say(f"a copy of the earlier {file.copy} is in authoring/removed/", indent=2)
     if made.kept:
         ui.note("kept the edited Dockerfile; --force rewrites it and keeps a copy")
-    ui.then("env", "build", *task_words(task))
+    ui.then("env", "local" if folder.local_environment_path.is_file() else "build", *task_words(task))
     return EXIT_CLEAN
 
 

@@ -145,7 +145,9 @@ class Index:
 
     def similar(self, name: str) -> list[IndexEntry]:
         """Return functions with a name like that, the likeliest first, for "did you mean"."""
-        names = dict.fromkeys(entry.name for entry in self.functions)
+        names = dict.fromkeys(
+            entry.name for entry in self.functions if not entry.path.startswith("unit_test/")
+        )
         close = difflib.get_close_matches(name, names, SUGGESTED, 0.75)
         return [entry for likely in close for entry in self.named(likely)][:SUGGESTED]
 

@@ -286,7 +286,7 @@ def test_a_missing_driver_is_named(tmp_path: Path) -> None:
     folder = write_recipe(tmp_path / "1-small")
     (folder / "driver.py").unlink()
     said = failing(folder)
-    assert "recipe.yaml: targets[0].record.command: there is no script 'driver.py'" in said
+    assert "recipe.yaml: targets[0].record.command: there is no script driver.py" in said
     assert re.search(r"1-small +record ", said), "the table names the stage that failed"
 
 

@@ -131,7 +131,7 @@ def require_valid(
         texts = (f"{LABELS[name].lower()}: {problem}" for name, problem in wrong.items())
         settings = tuple(Setting(OPTIONS[name]) for name in wrong)
         options = " and ".join(f"{{{number}}}" for number in range(len(settings)))
-        hint = f"pass {'it' if len(wrong) == 1 else 'them'} with {options}"
+        hint = f"give {'another' if len(wrong) == 1 else 'others'} with {options}"
         raise UsageError("; ".join(texts), Hint(hint, settings))
 
 

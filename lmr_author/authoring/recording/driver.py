@@ -152,8 +152,11 @@ def _find_script(script: str, repository: Path, here: Path) -> tuple[str, str, t
     folder = folder_with(script, (repository, here))
     if folder is None:
         raise UsageError(
-            f"there is no script {script!r} in {repository.name}/ or in {here}",
-            Hint("scripts are looked up in the repository, then in the current folder", (Setting("--"),)),
+            f"there is no script {script}",
+            Hint(
+                f"a relative path starts in {repository.name}/, or in the current folder {here}",
+                (Setting("--"),),
+            ),
         )
     resolved, root = (folder / script).resolve(), repository.resolve()
     if resolved.is_relative_to(root):

@@ -27,7 +27,7 @@ That of characters is of BibTeX: text that only looks like it takes the parser h
 """
 
 _CITING_FILE = re.compile(r"^(readme|citation|citing)(\.(md|rst|txt|bib|tex|cff))?$|\.bib$", re.I)
-_PREPRINT = re.compile(r"\barxiv\b|\bcorr\b|preprint", re.I)
+_PREPRINT = re.compile(r"\barxiv\b|\bcorr\b|computing research repository|preprint", re.I)
 _ARXIV = re.compile(r"(?:arxiv[:./ ]*(?:org/)?(?:abs/|pdf/)?\s*)(\d{4}\.\d{4,5})", re.I)
 _ARXIV_MONTH = re.compile(r"(?:^|/)(\d\d)(0[1-9]|1[0-2])(?:\.\d{4,5}|\d{3})(?:v\d+)?$")
 _LINK = re.compile(r"\[([^\[\]]{10,300})\]\((https?://[^\s()<>]{5,200})\)")

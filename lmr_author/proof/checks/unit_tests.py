@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shlex
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -177,8 +178,11 @@ def test_check(
 def test_exists(task: TaskContents, target: Implementation) -> Iterator[Problem]:
     path = unit_test_path(task, target)
     tests = [name for name in task.repository_files if name.endswith(".py") and "unit_test" in name]
-    near = closest_names_hint(target.unit_test_file or unit_test_name(target.index), tests)
-    hint = near or "create one with `lmr-author record`"
+    usual = unit_test_name(target.index)
+    near = (
+        closest_names_hint(target.unit_test_file, tests) if target.unit_test_file not in ("", usual) else ""
+    )
+    hint = near or f"create one with `lmr-author record {shlex.quote(str(target.target))}`"
     yield from wrong_path(task, target, "unit_test_file", task.repository, hint)
     if path is None or path.suffix != ".py" or task.module(path) is not None:
         return

@@ -11,7 +11,7 @@ import sys
 import tomllib
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -100,16 +100,19 @@ def rows(stage: Stage) -> list[tuple[str, dict[str, Any]]]:
 
 
 def explain(failure: Failure, about: str = "") -> Explanation | None:
-    """Return the first matching explanation, or None.
+    """Return the first matching explanation, or None; of an import, one of its last exception before one of its causes.
 
     Args:
         about: restrict to rows about this; "" for all.
     """
-    for topic, row in rows(failure.stage):
-        if about in ("", topic) and (match := _match(row, failure)):
-            words: dict[str, str] = defaultdict(str, _words(match, failure))
-            if explanation := _explanation(row, topic, words, failure.lock):
-                return explanation
+    last = failure.text.rpartition(_TRACEBACK)[2] if failure.stage == "import" else failure.text
+    for text in dict.fromkeys((last, failure.text)):
+        part = replace(failure, text=text)
+        for topic, row in rows(failure.stage):
+            if about in ("", topic) and (match := _match(row, part)):
+                words: dict[str, str] = defaultdict(str, _words(match, part))
+                if explanation := _explanation(row, topic, words, failure.lock):
+                    return explanation
     return None
 
 
@@ -262,9 +265,8 @@ def explain_command(
     first = len(parts) - 1
     while first > 0 and parts[first - 1].rstrip().endswith(_LED_TO):
         first -= 1
-    last, chain = parts[-1], _TRACEBACK.join(parts[first:])
-    explanation = explain(Failure("import", "", last, lock=lock), "environment")
-    explanation = explanation or explain(Failure("import", "", chain, lock=lock), "environment")
+    chain = _TRACEBACK.join(parts[first:])
+    explanation = explain(Failure("import", "", chain, lock=lock), "environment")
     # An unknown module may be the repository's own, not a missing package.
     if explanation is None or (explanation.name == "no-module" and not explanation.fix):
         return Hint("")
