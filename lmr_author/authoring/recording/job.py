@@ -104,16 +104,25 @@ def _install_advice(module: str, in_image: bool) -> Hint:
 
 
 def _driver_advice(lines: list[str], in_image: bool) -> Hint:
-    shown = " | ".join(line for line in lines[-5:-1] if not line.startswith("Traceback"))[:500]
-    before = f"; its output before that: {shown}" if shown else ""
     environment = "its environment (`lmr-author env local` makes one, --python names one)"
     if in_image:
         environment = "the image (`lmr-author env build` lists what is missing)"
-    return Hint(
-        "correct the driver, or {1}; the sandbox contains the repository and, for a driver outside "
-        f"it, the driver's folder (Path(__file__).parent){before}",
-        (COMMAND, Setting("--with", (), environment)),
+    words = (
+        "correct the driver, or {1}; it sees the repository and the driver's folder (Path(__file__).parent)"
     )
+    if any("'ellipsis' object" in line for line in lines[-1:]):
+        words = "complete the values that are `...` (TODO) in the drafted script"
+    shown = " | ".join(line for line in _of_the_command(lines)[-5:-1] if not line.startswith("Traceback"))[
+        :500
+    ]
+    before = f"; its output before that: {shown}" if shown else ""
+    return Hint(f"{words}{before}", (COMMAND, Setting("--with", (), environment)))
+
+
+def _of_the_command(lines: list[str]) -> list[str]:
+    """Return the lines of an output without the frames of the recorder, each with its line of source."""
+    ours = {number for number, line in enumerate(lines) if "/lmr_probe/" in line}
+    return [line for number, line in enumerate(lines) if number not in ours and number - 1 not in ours]
 
 
 def _printed(result: ExecResult) -> list[str]:
