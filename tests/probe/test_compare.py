@@ -243,6 +243,21 @@ def test_grads_are_left_out_where_a_checker_says_so() -> None:
         assert differences({}, {"@grad self": parameter(actual)}) != []
 
 
+@pytest.mark.torch
+def test_keys_are_the_same_where_only_a_gradient_differs_that_is_not_compared() -> None:
+    torch = pytest.importorskip("torch")
+
+    def state(grad: float, moment: float = 1.0) -> Any:
+        parameter = torch.tensor([1.0, 2.0], requires_grad=True)
+        parameter.grad = torch.full((2,), grad)
+        return {"state": {parameter: {"moment": moment}}}
+
+    left_out = {"*": {"kind": "allclose", "rtol": 1e-5, "atol": 1e-6}, "*.grad": {"kind": "ignore"}}
+    assert differences(state(0.5), state(0.7), left_out) == []
+    assert differences(state(0.5), state(0.7)) != []
+    assert differences(state(0.5), state(0.7, moment=2.0), left_out) != []
+
+
 def test_tolerance_applies_to_floats_of_its_path_only() -> None:
     expected = {"value": [np.array([1.0, 100.0]), 1.0], "loss": 2.0}
     actual = {"value": [np.array([1.001, 100.1]), 1.0], "loss": 2.002}

@@ -234,7 +234,8 @@ class Comparison:
         right = [n for n, key in enumerate(got_keys) if n not in taken and certainty(key) < 2]
         left.sort(key=lambda index: wanted_keys[index])
         right.sort(key=lambda number: got_keys[number])
-        inner = Comparison(self.expected, self.actual, {DEFAULT: dict(checker, kind="allclose")}, within=self)
+        near = {DEFAULT: dict(checker, kind="allclose"), GRADS: self.checkers.get(GRADS, _EXACTLY)}
+        inner = Comparison(self.expected, self.actual, near, within=self)
         for index, number in list(zip(left, right)):
             if inner.agrees(wanted[index], got[number]):
                 matches[index] = number
