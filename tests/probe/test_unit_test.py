@@ -138,7 +138,7 @@ def test_a_test_with_objects(tmp_path: Path) -> None:
         METER.replace("double(x)", "x"): "value: expected 3.0, got 1.5",
         METER.replace("return self.total", "return None"): "value: expected 3.0, got None",
         METER.replace("return self.total", "total = self.total; self.total = 0.0; return total"): "self: the call has to change it",
-        METER.replace("return self.total", "self.more = 1; return self.total"): "self.more",
+        METER.replace("return self.total", "self.more = 1; return self.total + 1"): "value: expected 3.0, got 4.0",
         "import missing_module\n" + METER: "No module named 'missing_module'",
         "def nothing():\n    pass\n": "there is no",
     }.items():  # fmt: skip
@@ -146,6 +146,8 @@ def test_a_test_with_objects(tmp_path: Path) -> None:
         code, log, output = run(repository, "unit_test/unit_test_1.py")
         assert code == 1 and reason in output, (reason, output)
         assert log.startswith("Failed: Meter.add") and "Passed" not in log
+    goal.write_text(METER.replace("return self.total", "self.more = 1; return self.total"))
+    assert run(repository, "unit_test/unit_test_1.py")[0] == 0, "people keep results in self"
 
 
 def test_it_can_itself_be_watched_by_the_recorder(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ from .document import (
 from .sides import Side, Stored, certainty, plain_value, sort_key
 
 MOST = 20
-"""Most differences that are reported."""
+"""Most differences that are kept and reported."""
 MOST_UNORDERED = 2000
 """Most items that are matched by trying each pair."""
 EXACT = 2**53
@@ -86,7 +86,7 @@ class Comparison:
             nearest path above it; then, where one object is in several places, that of the first place, unless that is
             not compared; then that of :data:`DEFAULT`, then exact.
         within: the comparison whose unordered items this one compares.
-        may_add: objects may have attributes that the document's lack.
+        may_add: objects may have attributes that the document's lack: their paths are ``additions``.
     """
 
     def __init__(
@@ -99,11 +99,14 @@ class Comparison:
     ) -> None:
         self.expected, self.actual, self.checkers = expected, actual, checkers or {}
         self.may_add = may_add
+        self.additions: List[str] = []
         self.added: List[str] = []
         nodes = walk(expected.document.tree) if within is None else ()
         self.first = {id(node): path for path, node in nodes if isinstance(node, (dict, list))}
         self.outermost: Comparison = self if within is None else within.outermost
         self.most = MOST if within is None else 1
+        if may_add:
+            self.most = 2 * MOST  # never reached: every addition is looked for
         self.differences: List[Difference] = []
         self.seen: Dict[Tuple[Any, ...], Any] = {}
         # of the outermost comparison:
@@ -120,7 +123,8 @@ class Comparison:
         return self.differences[:MOST]
 
     def differ(self, path: str, message: str) -> None:
-        self.differences.append(Difference(path, message))
+        if len(self.differences) < MOST:
+            self.differences.append(Difference(path, message))
 
     def pair(self, wanted: Any, got: Any, path: str) -> None:
         """Compare two values, unless they are ignored or were compared before."""
@@ -357,9 +361,9 @@ class Comparison:
             part = join(path, step) if step else path
             if step in wanted and step in got:
                 self.pair(wanted[step], got[step], part)
-            elif step[1:] not in e.get("lazy", ()) and not (
-                self.may_add and step in got and e["$"] == "object"
-            ):
+            elif self.may_add and step in got and e["$"] == "object":
+                self.additions.append(part)
+            elif step[1:] not in e.get("lazy", ()):
                 self.one_sided(wanted.get(step, _NOTHING), got.get(step, _NOTHING), path, part)
         self.items(e, a, path)
 
