@@ -72,13 +72,14 @@ def test_a_part_that_is_not_there_and_a_test_without_a_check() -> None:
 
 
 def test_an_argument_that_the_golden_does_not_change_can_be_left_out() -> None:
-    wanted = encode({"value": 1})
-    chosen = with_chosen({}, parse(["self=ignore"]), wanted, arguments=("self", "x"))
+    wanted, given = encode({"value": 1}), encode({"self": 3, "x": {"y": 4}})
+    chosen = with_chosen({}, parse(["self=ignore"]), wanted, inputs=given)
     assert {path: checker["kind"] for path, checker in chosen.items()} == {"self": "ignore"}
     assert compare(wanted, encode({"value": 1, "self": 2}), chosen) == []
+    assert "x['y']" in with_chosen({}, parse(["x['y']=ignore"]), wanted, inputs=given)
     for check in ("self=exact", "slef=ignore"):
         with pytest.raises(LmrError, match="no part s"):
-            with_chosen({}, parse([check]), wanted, arguments=("self", "x"))
+            with_chosen({}, parse([check]), wanted, inputs=given)
 
 
 @pytest.mark.parametrize(

@@ -358,6 +358,30 @@ def test_globals_that_only_a_run_sets_belong_to_a_case(tmp_path: Path) -> None:
     assert not passing(tmp_path, "train.py", [SCRIPT.replace("args.most", "3")])[0]
 
 
+PRUNER = """
+class Pruner:
+    def __init__(self, weights, inputs):
+        self.weights, self.inputs = weights, inputs
+
+    def prune(self, least):
+        self.weights = [w if w * x > least else 0.0 for w, x in zip(self.weights, self.inputs)]
+        del self.inputs
+"""
+
+
+def test_what_the_golden_deletes_in_self_is_named_and_may_be_left_out(tmp_path: Path) -> None:
+    driver = "import p\n\nfor n in range(1, 4):\n    p.Pruner([0.5 * n, 2.0], [1.0, 3.0]).prune(0.7)\n"
+    files = {"p.py": PRUNER}
+    _, shown = recorded_from(tmp_path, files, "p.py::Pruner.prune", driver)
+    (note,) = [line for line in shown if "deletes self.inputs" in line]
+    assert note.endswith("record again with --check self.inputs=ignore --force")
+    kept, noted = (
+        PRUNER.replace("del self.inputs", "self.inputs = None"),
+        PRUNER.replace("del", "self.more = 1; del"),
+    )
+    assert passing(tmp_path, "p.py", [PRUNER, kept, noted]) == [True, False, True]
+
+
 SETTINGS = """
 import random
 

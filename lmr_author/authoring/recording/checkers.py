@@ -6,7 +6,7 @@ import ast
 import re
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -77,17 +77,20 @@ def with_chosen(
     expected: Document,
     ignored: Iterable[str] = (),
     grads: bool = True,
-    arguments: Collection[str] = (),
+    inputs: Document | None = None,
 ) -> dict[str, dict[str, Any]]:
     """Return the derived checkers with the chosen ones in their places; a choice for a part holds below it.
 
-    ``ignored`` arguments are not compared unless the annotator says how; all ``arguments`` can be ignored, also those
-    that the golden does not change. Raises LmrError for a part that the outcome does not have, and if nothing would
+    ``ignored`` arguments are not compared unless the annotator says how; every part of the ``inputs`` can be ignored,
+    also what the golden deletes or does not change. Raises LmrError for a part that there is not, and if nothing would
     be checked.
     """
     paths = {path for path, _ in walk(expected.tree)}
     for path, checker in checks.items():
-        if path not in paths and not (checker["kind"] == "ignore" and path in arguments):
+        if path in paths:
+            continue
+        is_input = inputs is not None and any(path == given for given, _ in walk(inputs.tree))
+        if not (checker["kind"] == "ignore" and is_input):
             named = ", ".join(sorted(part for part in paths if part and not part.startswith("@"))[:12])
             hint = Hint(f"it has: {named}", (Setting("--check"),))
             raise LmrError(f"the outcome has no part {path}", hint)

@@ -11,7 +11,13 @@ from functools import partial
 from pathlib import Path
 
 from lmr_author.authoring.recording import store
-from lmr_author.authoring.recording.checkers import ComparedPart, compared_parts, fixture_drafts, nodes
+from lmr_author.authoring.recording.checkers import (
+    ComparedPart,
+    checker_of,
+    compared_parts,
+    fixture_drafts,
+    nodes,
+)
 from lmr_author.authoring.recording.driver import RecordOptions, switches
 from lmr_author.authoring.recording.explored import NO_VERSIONS, KnownVersions
 from lmr_author.authoring.recording.job import (
@@ -55,6 +61,10 @@ OFFER_GRADIENTS = Hint(
 )
 NO_GRADIENTS = Hint(
     "note: {0} compares nothing, because no input is a PyTorch tensor that requires a gradient", (_GRADIENTS,)
+)
+DELETES = (
+    "note: the original deletes {}, so a version that keeps it, or sets it to None, fails; unless the instruction asks "
+    "for that, record again with {{0}}"
 )
 UNEXPLORED = Hint(
     "no generated calls: the original raises on more than a tenth of them, is too slow, or gives no sure result; "
@@ -266,6 +276,10 @@ def _notes_on(job: RecordJob, recorded: RecordedRun, selected: SelectedCases) ->
         )
     if selected.unexplored:
         yield UNEXPLORED
+    deleted = sorted({path for call in selected.calls for path in _deleted(call)})
+    if deleted:
+        again = Setting("--check", (), f"--check {deleted[0]}=ignore --force")
+        yield Hint(DELETES.format(listed(deleted, 3)), (again,))
     compared = any(GRADIENTS in path for call in selected.calls for path in call.checkers)
     if job.options.gradients and not compared:
         yield NO_GRADIENTS
@@ -282,6 +296,17 @@ def _notes_on(job: RecordJob, recorded: RecordedRun, selected: SelectedCases) ->
     if names:
         goal_file = job.implementation.goal_file
         yield Hint(f"cases set {listed(sorted(names), 6)} as your driver did: importing {goal_file} does not")
+
+
+def _deleted(call: RecordedCall) -> list[str]:
+    """Return the attributes of arguments that the golden deletes and cases compare."""
+    before, after = (replaying.load_document(call.folder, name).tree for name in ("inputs", "expected"))
+    paths = []
+    for name in before.keys() & after.keys():
+        if all(isinstance(node, dict) and "state" in node for node in (before[name], after[name])):
+            gone = before[name]["state"].keys() - after[name]["state"].keys()
+            paths += [f"{name}.{attribute}" for attribute in gone]
+    return [path for path in paths if checker_of(path, call.checkers).get("kind") != "ignore"]
 
 
 def _is_differentiable(call: RecordedCall) -> bool:

@@ -232,9 +232,7 @@ def _judge(golden: GoldenRunner, call: RecordedCall, runs: Sequence[Replay]) -> 
     in_float64 = runs[-1].of("golden", f"{call.number}{DOUBLE}")
     precise = in_float64.document if in_float64.status == "returned" else None
     derived = derive(expected, documents, precise, inputs)
-    checkers = with_chosen(
-        derived.checkers, golden.checks, expected, golden.ignored, golden.grads, inputs.tree.keys()
-    )
+    checkers = with_chosen(derived.checkers, golden.checks, expected, golden.ignored, golden.grads, inputs)
     for outcome in outcomes:
         differing = replaying.differences(expected, outcome, checkers)
         if differing:

@@ -19,7 +19,7 @@ VALUE, RAISED, EXHAUSTED, RETURNED = "value", "@raised", "@exhausted", "@returne
 GRAD = "@grad "
 """Prefix of an argument of which only the ``.grad`` of tensors changed."""
 ADDED = "@added"
-"""Names of the arguments whose objects only got new attributes, with commas."""
+"""Attributes that objects lacked before the call, or the arguments in which nothing else changed, with commas."""
 ITEM_LIMIT = 1000
 """Most items of a generator that are kept."""
 DEEPEST = 8

@@ -3,9 +3,9 @@
 Inputs: arguments by parameter name; ``@closure NAME``, a free variable; ``@global NAME``, a global that importing the
 file does not set; ``@random``, states of the random generators; ``@mode``, PyTorch's modes; ``@gradients``, a flag;
 ``@items``, how many a generator yielded. Outcome: ``value``, or ``@raised``, the exception's class; each argument that
-the call changed, named ``@grad x`` if only the ``.grad`` of its tensors changed; ``@added``, the attributes (with commas)
-that objects lacked before, or their argument where nothing else changed; ``@gradients``; ``@exhausted`` and ``@returned``
-of a generator, whose ``value`` is the list of its items.
+the call changed, named ``@grad x`` if only the ``.grad`` of its tensors changed; ``@added``, the attributes (with
+commas) that objects lacked before, or their argument where nothing else changed; ``@gradients``; ``@exhausted`` and
+``@returned`` of a generator, whose ``value`` is the list of its items.
 """
 
 from __future__ import annotations
