@@ -130,8 +130,9 @@ def _then(result: MaskResult, task: Path | None, leaks: Sequence[OpenLeak]) -> N
 
 
 def show(result: MaskResult) -> None:
-    missing = "missing: `lmr-author set 'category=NAME'` sets one of the nine (`lmr-author explain LMR004`)"
     for implementation in result.implementations:
+        which = f" --implementation {implementation.index}" if implementation.index > 1 else ""
+        missing = f"missing: `lmr-author set{which} 'category=NAME'` sets one of the nine (`lmr-author explain LMR004`)"
         ui.say(f"{implementation.target} as implementation {implementation.index}", "masked", "green")
         rows = {
             "golden": implementation.golden_file,

@@ -40,10 +40,11 @@ _SELF = ("self", "cls")
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Why a test cannot run a function: its kind, and a sentence."""
+    """Why a test cannot run a function: its kind, a sentence, and where it needs a GPU ("" for other kinds)."""
 
     kind: Literal["command line", "program", "python 2", "gpu"]
     sentence: str
+    lines: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,9 +286,9 @@ def _obstacle_of_file(module: code.Module) -> Obstacle | None:
 
 def _obstacle(module: code.Module, of_file: Obstacle | None, function: code.FunctionNode) -> Obstacle | None:
     if of_file is None and b"cuda" in module.data and (lines := code.gpu_lines(function, module.tree)):
-        shown = listed([str(line) for line in lines], 3)
-        sentence = f"it requires a GPU (line {shown}): `record --cuda-as-cpu` runs it on the CPU"
-        return Obstacle("gpu", sentence)
+        shown = f"{'line' if len(lines) == 1 else 'lines'} {listed([str(line) for line in lines], 3)}"
+        sentence = f"it requires a GPU ({shown}): `record --cuda-as-cpu` runs it on the CPU"
+        return Obstacle("gpu", sentence, shown)
     return of_file
 
 

@@ -217,6 +217,8 @@ def runs(prospect: Prospect) -> CriterionScore:
     if obstacle is None:
         return CriterionScore(1.0, "no obstacle to running it in a test")
     value, warning = _OBSTACLES[obstacle.kind]
+    if obstacle.kind == "gpu":
+        warning = f"needs a GPU ({obstacle.lines})"
     return CriterionScore(value, obstacle.sentence, warning)
 
 

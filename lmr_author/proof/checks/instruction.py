@@ -57,6 +57,10 @@ _CUT_OFF = re.compile(
 """The end of a text that was cut off in mid-sentence."""
 
 
+def _which(task: TaskContents, target: Implementation) -> str:
+    return f" --implementation {target.index}" if len(task.implementations) > 1 else ""
+
+
 @_instruction_check(
     "LMR601",
     "the instruction is missing or unfinished",
@@ -69,7 +73,9 @@ def instruction_present(task: TaskContents, target: Implementation) -> Iterator[
     if not text:
         yield "the instruction is missing or empty", hint
     elif GAP in text:
-        hint = f"replace {GAP!r} in the paper's words: `lmr-author set instruction=@FILE`"
+        hint = (
+            f"replace {GAP!r} in the paper's words: `lmr-author set{_which(task, target)} instruction=@FILE`"
+        )
         yield "the instruction still has the placeholder of its draft", hint
     elif placeholder:
         yield f"the instruction contains a placeholder: {placeholder[0][:60]!r}", hint
@@ -304,7 +310,7 @@ def context_is_complete(task: TaskContents, target: Implementation) -> Iterator[
             spellings = file.path, f"{repository.name}/{file.path}"
             if not any(path == name or path.startswith(f"{name}/") for name in listed for path in spellings):
                 missing.setdefault(file.path, file.reasons[0])
-    which = f" --implementation {target.index}" if len(task.implementations) > 1 else ""
+    which = _which(task, target)
     hint = f"`lmr-author set{which} {shlex.quote('retrieval=' + ','.join([*listed, *missing]))}` adds what is missing"
     for path, reason in missing.items():
         message = f"the golden uses {path} ({reason}), which is not in retrieval_context"
