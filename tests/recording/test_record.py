@@ -62,7 +62,7 @@ def size(x):
 def recorded_from(
     tmp_path: Path, sources: dict[str, str], target: str, driver: str, *words: str, **options: object
 ) -> tuple[RecordResult, list[str]]:
-    """Mask a function of some files and record it; returns the lines that it showed, too."""
+    """Mask a function of some files and record it quickly; returns the lines that it showed, too."""
     task = make_task(tmp_path)
     write_files(task.root / "small-repo", sources)
     write_files(tmp_path, {"driver.py": driver})
@@ -76,17 +76,16 @@ def recorded_from(
         here=tmp_path,
         where=HERE,
         tell=lambda note: shown.append(str(note)),
+        quick=True,
         **options,
     ), shown  # type: ignore[arg-type]
 
 
 RUN_EACH = """\
-import json, os, runpy, sys
-try:
-    import torch
-except ImportError:
-    pass
+import importlib, json, os, runpy, sys
 file, versions = sys.argv[1], json.load(sys.stdin)
+for library in sys.argv[2:]:
+    importlib.import_module(library)
 codes = []
 for text in versions:
     with open(file, "w") as goal:
@@ -105,10 +104,10 @@ print(json.dumps(codes))
 """
 
 
-def passing(tmp_path: Path, file: str, texts: Sequence[str]) -> list[bool]:
-    """Run the shipped test on versions of the goal file, each in a process that has PyTorch already."""
+def passing(tmp_path: Path, file: str, texts: Sequence[str], *libraries: str) -> list[bool]:
+    """Run the shipped test on versions of the goal file, each in a process that has some libraries already."""
     root = tmp_path / "1-Small/small-repo"
-    command = [sys.executable, "-c", RUN_EACH, file]
+    command = [sys.executable, "-c", RUN_EACH, file, *libraries]
     done = subprocess.run(command, cwd=root, input=json.dumps(texts), capture_output=True, text=True)
     codes = json.loads(done.stdout or "[]")
     assert len(codes) == len(texts) and set(codes) <= {0, 1}, done.stderr
@@ -122,7 +121,7 @@ def of_driver(result: RecordResult) -> list[Case]:
 
 def mutants_of(task: Task) -> MutationScore:
     """What becomes of the mutants in ``evaluate``."""
-    return mutation_score(run_gates(task, generated=True).gates)
+    return mutation_score(run_gates(task, generated=True, repeats=1).gates)
 
 
 def test_record_and_evaluate_show_the_same_figure(tmp_path: Path) -> None:
@@ -198,7 +197,7 @@ def test_a_second_function_gets_what_the_first_has_left(
 
     def run(target: str, total: int, force: bool = False) -> RecordResult:
         monkeypatch.setattr(job, "MOST_BYTES", total)
-        return recorded(task, target, force=force)
+        return recorded(task, target, force=force, quick=True)
 
     alone = sum(case.bytes for case in run(hinge, 2**20).recording.cases)
     with pytest.raises(LmrError) as caught:
@@ -271,7 +270,7 @@ def test_a_command_that_cannot_be_recorded(tmp_path: Path, driver: str, message:
 
 def test_a_recording_is_not_replaced_without_force(tmp_path: Path) -> None:
     task = only_hinge(tmp_path)
-    recorded(task)
+    recorded(task, quick=True)
     manifest = task.root / "small-repo/unit_test/recordings/1/recording.json"
     before = manifest.read_bytes()
     with pytest.raises(LmrError, match="already has a recording"):
@@ -282,7 +281,7 @@ def test_a_recording_is_not_replaced_without_force(tmp_path: Path) -> None:
     assert (
         task.authoring / "removed/small-repo/unit_test/recordings/1/recording.json"
     ).read_bytes() == before
-    assert run_gates(task).passed
+    assert run_gates(task, repeats=1).passed
 
 
 def test_a_driver_outside_the_repository_and_its_arguments(tmp_path: Path) -> None:
@@ -353,17 +352,17 @@ train.scale([5.0, 6.0])
 def test_globals_that_only_a_run_sets_belong_to_a_case(tmp_path: Path) -> None:
     result, shown = recorded_from(tmp_path, {"train.py": SCRIPT}, "train.py::scale", SCRIPT_DRIVER)
     assert "each case sets args, as importing train.py does not" in shown
+    assert not any("draws random numbers" in line for line in shown)
     assert {case.summary["args.most"] for case in of_driver(result)} == {"1", "3"}
-    assert passing(tmp_path, "train.py", [SCRIPT])[0]
-    assert not passing(tmp_path, "train.py", [SCRIPT.replace("args.most", "3")])[0]
+    assert passing(tmp_path, "train.py", [SCRIPT, SCRIPT.replace("args.most", "3")]) == [True, False]
 
 
 def test_a_function_that_draws_is_named_since_its_instruction_has_to_say_how(tmp_path: Path) -> None:
-    goal = "import random\n\ndef noisy(x):\n    return [item + random.random() for item in x]\n"
-    for text, draws in ((goal, True), (goal.replace("random.random()", "1.5"), False)):
-        driver = "import noise\nnoise.noisy([1.0, 2.0])\n"
-        _, shown = recorded_from(tmp_path / str(draws), {"noise.py": text}, "noise.py::noisy", driver)
-        assert any("draws random numbers (python)" in line for line in shown) == draws
+    files = {
+        "noise.py": "import random\n\ndef noisy(x):\n    return [item + random.random() for item in x]\n"
+    }
+    _, shown = recorded_from(tmp_path, files, "noise.py::noisy", "import noise\nnoise.noisy([1.0, 2.0])\n")
+    assert any("draws random numbers (python)" in line for line in shown)
 
 
 @pytest.mark.parametrize(
