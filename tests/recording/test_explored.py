@@ -43,7 +43,7 @@ def record(task: Task, target: str, *, generated: bool = True, quick: bool = Fal
 
 
 def mutants_gate(task: Task) -> GateResult:
-    return next(gate for gate in run_gates(task, generated=True, repeats=1).gates if gate.gate == MUTANTS_DIE)
+    return run_gates(task, "golden-passes", MUTANTS_DIE, generated=True, repeats=1).gates[-1]
 
 
 CLIP = """\

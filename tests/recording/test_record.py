@@ -23,7 +23,7 @@ from lmr_author.authoring.recording.record import (
 from lmr_author.cli.record import case_lines
 from lmr_author.core.errors import LmrError
 from lmr_author.core.task import Task
-from lmr_author.core.task.evaluation import mutation_score
+from lmr_author.core.task.evaluation import MUTANTS_DIE, mutation_score
 from lmr_author.core.task.mutation import MutationScore
 from lmr_author.core.task.recording import Case
 from lmr_author.proof.evaluation.accepting import accept_mutants
@@ -121,7 +121,7 @@ def of_driver(result: RecordResult) -> list[Case]:
 
 def mutants_of(task: Task) -> MutationScore:
     """What becomes of the mutants in ``evaluate``."""
-    return mutation_score(run_gates(task, generated=True, repeats=1).gates)
+    return mutation_score(run_gates(task, "golden-passes", MUTANTS_DIE, generated=True, repeats=1).gates)
 
 
 def test_record_and_evaluate_show_the_same_figure(tmp_path: Path) -> None:
