@@ -13,6 +13,7 @@ from pathlib import Path
 SERVER = """
 import atexit, json, os, runpy, sys
 import numpy, torch
+import torch._dynamo  # which optimizers import when they are made
 
 for line in sys.stdin:
     words, cwd, files = json.loads(line)
