@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -28,6 +27,7 @@ from lmr_author.core.task.mutation import MutationScore
 from lmr_author.core.task.recording import Case
 from lmr_author.runtime.environment.where import HERE
 from tests.pipeline import HINGE, only_hinge, recorded, run_gates
+from tests.probe import forked
 from tests.support import make_task, write_files
 
 pytestmark = pytest.mark.bwrap
@@ -80,36 +80,17 @@ def recorded_from(
     ), shown  # type: ignore[arg-type]
 
 
-RUN_EACH = """\
-import importlib, json, os, runpy, sys
-file, versions = sys.argv[1], json.load(sys.stdin)
-for library in sys.argv[2:]:
-    importlib.import_module(library)
-codes = []
-for text in versions:
-    with open(file, "w") as goal:
-        goal.write(text)
-    child = os.fork()
-    if child == 0:
-        sys.argv, sys.path[0] = ["unit_test/unit_test_1.py"], "unit_test"
-        os.dup2(2, 1)
-        try:
-            runpy.run_path("unit_test/unit_test_1.py", run_name="__main__")
-        except SystemExit as ended:
-            os._exit(ended.code or 0)
-        os._exit(0)
-    codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-print(json.dumps(codes))
-"""
-
-
-def passing(tmp_path: Path, file: str, texts: Sequence[str], *libraries: str) -> list[bool]:
-    """Run the shipped test on versions of the goal file, each in a process that has some libraries already."""
-    root = tmp_path / "1-Small/small-repo"
-    command = [sys.executable, "-c", RUN_EACH, file, *libraries]
-    done = subprocess.run(command, cwd=root, input=json.dumps(texts), capture_output=True, text=True)
-    codes = json.loads(done.stdout or "[]")
-    assert len(codes) == len(texts) and set(codes) <= {0, 1}, done.stderr
+def passing(tmp_path: Path, file: str, texts: Sequence[str], *, with_torch: bool = False) -> list[bool]:
+    """Run the shipped test on versions of the goal file."""
+    root, page, codes = tmp_path / "1-Small/small-repo", "unit_test/unit_test_1.py", []
+    for text in texts:
+        (root / file).write_text(text)
+        if with_torch:
+            done = forked.run([page], root)
+        else:
+            done = subprocess.run([sys.executable, page], cwd=root, capture_output=True)
+        assert done.returncode in (0, 1), done.stderr
+        codes.append(done.returncode)
     return [code == 0 for code in codes]
 
 

@@ -109,7 +109,7 @@ def test_grad_of_parameters_is_left_out_and_named(in_place: bool | None, tmp_pat
     kept = STEP.replace("                p.grad = None\n", "")
     scaled = STEP.replace("p.sub_(p.grad * self.lr)", "p.grad.mul_(self.lr); p.sub_(p.grad)")
     versions = (STEP, kept, scaled, STEP.replace("* self.lr", "* self.lr * 1.01"))
-    assert passing(tmp_path, "step.py", versions, "torch") == [True, in_place is None, True, False]
+    assert passing(tmp_path, "step.py", versions, with_torch=True) == [True, in_place is None, True, False]
 
 
 @pytest.mark.torch
@@ -125,7 +125,7 @@ def test_grad_is_compared_where_it_is_what_the_golden_is_for(tmp_path: Path) -> 
             "p.grad.clamp_(-limit, limit * 1.01)",
         )
     )
-    assert passing(tmp_path, "clip.py", [right, *wrong], "torch") == [True, False, False, False]
+    assert passing(tmp_path, "clip.py", [right, *wrong], with_torch=True) == [True, False, False, False]
 
 
 MEAN = 'def mean(values):\n    """Mean and length."""\n    return sum(values) / len(values), len(values)\n'
