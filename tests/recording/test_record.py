@@ -21,7 +21,7 @@ from lmr_author.authoring.recording.record import (
 )
 from lmr_author.cli.record import case_lines
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import Task
+from lmr_author.core.task import GateStatus, Task
 from lmr_author.core.task.evaluation import MUTANTS_DIE, mutation_score
 from lmr_author.core.task.mutation import MutationScore
 from lmr_author.core.task.recording import Case
@@ -255,7 +255,8 @@ def test_a_recording_is_not_replaced_without_force(tmp_path: Path) -> None:
     assert (
         task.authoring / "removed/small-repo/unit_test/recordings/1/recording.json"
     ).read_bytes() == before
-    assert run_gates(task, repeats=1).passed
+    gates = run_gates(task, "untampered", "golden-passes", repeats=1).gates
+    assert [gate.status for gate in gates] == [GateStatus.PASSED] * 3, gates
 
 
 def test_a_driver_outside_the_repository_and_its_arguments(tmp_path: Path) -> None:
