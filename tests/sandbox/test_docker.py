@@ -191,7 +191,6 @@ def test_orphaned_container_ends_by_itself(context: Path, tag: str) -> None:
     script = (
         "import sys; from pathlib import Path; from lmr_author.runtime.sandbox.docker import DockerSandbox\n"
         "from lmr_author.runtime.sandbox.base import Command, Limits\n"
-        "from lmr_author.runtime.sandbox import docker; docker._WATCHDOG_SECONDS = 1\n"
         "box = DockerSandbox(Path(sys.argv[1]), tag=sys.argv[2], build_args={})\n"
         "box.prepare(); print('ready', flush=True)\n"
         "box.run(Command(('python', '-c', 'import time; time.sleep(3600)'), limits=Limits(seconds=1)))"
