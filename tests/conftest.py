@@ -72,12 +72,18 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put long files first: at the end no process waits for another.
 
-    Those whose tests ask for a longer time limit are the longest, then those that run sandboxes or PyTorch.
+    Those whose tests ask for a longer time limit are the longest, then those that run sandboxes or PyTorch. The demo
+    comes before all: several files need what it leaves, and would wait for it.
     """
     slow = {item.path for item in items if any(item.get_closest_marker(name) for name in NEEDS)}
     patient = {item.path for item in items if item.get_closest_marker("timeout")} & slow
     tests = Counter(item.path for item in items)
-    items.sort(key=lambda item: (item.path not in patient, item.path not in slow, -tests[item.path]))
+
+    def order(item: pytest.Item) -> tuple[bool | int, ...]:
+        is_demo = item.path.name == "test_demo.py"
+        return not is_demo, item.path not in patient, item.path not in slow, -tests[item.path]
+
+    items.sort(key=order)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

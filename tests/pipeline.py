@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from lmr_author.authoring.masking import MaskOptions, mask
-from lmr_author.authoring.recording import explored
+from lmr_author.authoring.recording import explored, replay
 from lmr_author.authoring.recording.record import RecordOptions, RecordResult, record
 from lmr_author.core.task import Task
+from lmr_author.proof.evaluation import evaluate as evaluating
 from lmr_author.proof.evaluation import exploring
 from lmr_author.proof.evaluation.accepting import accept_mutants
 from lmr_author.proof.evaluation.evaluate import (
@@ -56,22 +57,34 @@ def recorded(
     where: Where = PLAIN,
     force: bool = False,
     generated: bool = False,
+    quick: bool = False,
     **options: object,
 ) -> RecordResult:
     """Record a target with the example's own driver, unless a command or examples are given.
 
     Args:
         generated: with generated calls among the cases.
+        quick: replay calls once, and choose cases without trying mutants: fewer processes, which import much.
     """
     words = command or (() if "examples" in options else ("python", "run.py"))
     chosen = RecordOptions(command=shlex.join(words), **options)  # type: ignore[arg-type]
-    with few_generated_calls(some=generated):
+    with few_generated_calls(some=generated), pytest.MonkeyPatch.context() as patch:
+        if quick:
+            patch.setattr(explored, "MOST_MUTANTS", 0)
+            patch.setattr(replay, "REPEATS", 1)
         return record(task, target, chosen, here or task.root, quiet, tell, where=where, force=force)
 
 
-def run_gates(task: Task, *, generated: bool = False, **options: object) -> Evaluation:
-    """Evaluate a task; ``generated``: survivors are tried on generated calls, too."""
-    with few_generated_calls(some=generated):
+def run_gates(task: Task, *only: str, generated: bool = False, **options: object) -> Evaluation:
+    """Evaluate a task.
+
+    Args:
+        only: names of the gates to run, beside ``build``; by default all.
+        generated: survivors are tried on generated calls, too.
+    """
+    with few_generated_calls(some=generated), pytest.MonkeyPatch.context() as patch:
+        if only:
+            patch.setattr(evaluating, "GATES", {name: evaluating.GATES[name] for name in only})
         return evaluate(task, EvaluateOptions(**{"where": PLAIN, **options}), quiet, quiet)  # type: ignore[arg-type]
 
 

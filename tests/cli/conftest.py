@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from lmr_author.core.task import Task
-from tests.cli.program import Ended, lmr, succeed
+from tests.cli.program import Ended, lmr_forked, succeed
 from tests.support import make_task
 
 HINGE = "pkg/losses.py::hinge"
@@ -52,7 +52,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not kept.exists():
             folder.parent.mkdir()
-            kept.write_text(json.dumps(asdict(lmr("demo", "--dir", folder, cwd=folder.parent))))
+            kept.write_text(json.dumps(asdict(lmr_forked("demo", "--dir", folder, cwd=folder.parent))))
     return Demo(folder, Ended(**json.loads(kept.read_text())))
 
 

@@ -107,8 +107,10 @@ def _as_command(
     if caller.memory:
         resource.setrlimit(resource.RLIMIT_AS, (caller.memory, caller.memory))
     if arguments[:1] in (["record"], ["evaluate"], ["make"], ["draft"]):
-        # Hundreds of generated calls take longer than all the rest; the demo, a process of its own, has them.
+        # Hundreds of generated calls take longer than all the rest; the demo has some.
         explored.MOST = exploring.MOST = 0
+    elif arguments[:1] == ["demo"]:
+        explored.MOST, exploring.MOST = 60, 150
     sys.argv = ["lmr-author", *arguments]
     try:
         runpy.run_module("lmr_author", run_name="__main__", alter_sys=True)

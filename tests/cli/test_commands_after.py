@@ -36,7 +36,9 @@ def test_a_sign_off_holds_until_the_task_changes(finished: Task, tmp_path: Path)
     assert fallen["reviewed_by"] == [] and fallen["state"] == "recorded"
     assert fallen["note"] == "changed since it was evaluated"
 
-    proved = succeed("evaluate", finished.root, "--repeats", "1", "--format", "json", cwd=tmp_path)
+    proved = succeed(
+        "evaluate", finished.root, "--repeats", "1", "--mutants", "30", "--format", "json", cwd=tmp_path
+    )
     document, stored = proved.json(), json.loads(finished.evaluation_path.read_bytes())
     assert proved.err == "" and document["passed"] is True
     assert [gate["gate"] for gate in document["tasks"][0]["gates"]] == list(GATES)

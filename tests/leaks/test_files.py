@@ -66,7 +66,7 @@ DEEP = {
     "brackets": b"x = " + b"(" * 50_000 + b"\n" + METRIC.encode(),
     "a long sum": b"x = " + b"1 + " * 50_000 + b"1\n" + METRIC.encode(),
     "one line": METRIC.encode().replace(b"\n", b" ") * 200,
-    "many lines": METRIC.encode() + b"y = f(x)\n" * 60_000,
+    "many lines": METRIC.encode() + b"y = f(x)\n" * 20_000,
 }
 
 

@@ -10,9 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from prompt_toolkit.application import create_app_session
-from prompt_toolkit.input import PipeInput, create_pipe_input
-from prompt_toolkit.output import DummyOutput
+from prompt_toolkit.input import PipeInput
 
 from lmr_author.authoring.new_task.draft import LABELS
 from lmr_author.authoring.new_task.new_task import NewTaskOptions, new_task
@@ -27,13 +25,6 @@ from tests.papers import make_paper
 from tests.servers import Answer, serve
 
 ENTER, DOWN, CTRL_C, CLEAR = "\r", "\x1b[B", "\x03", "\x15"
-
-
-@pytest.fixture
-def keys() -> Iterator[PipeInput]:
-    """A keyboard: what is sent to it is typed."""
-    with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
-        yield pipe
 
 
 @pytest.fixture

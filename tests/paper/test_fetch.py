@@ -136,7 +136,8 @@ def test_arxiv_is_asked_again_when_it_is_busy(tmp_path: Path, monkeypatch: pytes
         assert fetch("2305.18290", tmp_path / "out.pdf", arxiv_api=address).year == 2023
 
 
-def test_arxiv_without_network_names_the_offline_way(tmp_path: Path) -> None:
+def test_arxiv_without_network_names_the_offline_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.import_module("lmr_author.core.paper.fetch"), "ARXIV_PAUSE", 0.0)
     with serve({}) as address:
         pass
     with pytest.raises(LmrError, match="arXiv lookup of") as caught:

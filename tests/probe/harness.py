@@ -13,6 +13,7 @@ from typing import Any
 from lmr_author.runtime.probe import checking
 from lmr_author.runtime.probe.compare import compare
 from lmr_author.runtime.probe.document import Document
+from tests.probe import forked
 from tests.support import write_files
 
 PROBE = Path(checking.__file__).parent
@@ -20,13 +21,18 @@ PROBE = Path(checking.__file__).parent
 
 @dataclass
 class Repository:
-    """A small repository on disk, a recording of it, and replays of that."""
+    """A small repository on disk, a recording of it, and replays of that.
+
+    Attributes:
+        with_torch: run it in processes that have PyTorch already.
+    """
 
     root: Path
     goal_file: str
     qualname: str
     line: int = 0
     python: str = sys.executable
+    with_torch: bool = False
     summary: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -49,12 +55,7 @@ class Repository:
         }
         path = self.out / "config.json"
         path.write_text(json.dumps(settings))
-        done = subprocess.run(
-            [self.python, str(PROBE), "record", str(path), "--", *command],
-            cwd=self.root,
-            capture_output=True,
-            timeout=120,
-        )
+        done = self._run("record", str(path), "--", *command)
         assert (self.out / "summary.json").is_file(), done.stderr.decode()
         self.summary = json.loads((self.out / "summary.json").read_text())
         return done
@@ -113,10 +114,14 @@ class Repository:
         }
         path = self.out / "request.json"
         path.write_text(json.dumps(whole))
-        done = subprocess.run(
-            [self.python, str(PROBE), "replay", str(path)], cwd=self.root, capture_output=True, timeout=240
-        )
+        done = self._run("replay", str(path))
         return Replayed(self, checking.read_frames(done.stdout), done)
+
+    def _run(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+        words = [str(PROBE), *arguments]
+        if self.with_torch:
+            return forked.run(words, self.root)
+        return subprocess.run([self.python, *words], cwd=self.root, capture_output=True, timeout=240)
 
 
 @dataclass

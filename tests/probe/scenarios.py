@@ -9,10 +9,18 @@ from pathlib import Path
 from tests.probe.harness import Repository
 
 
-def make(tmp_path: Path, qualname: str, goal: str, driver: str, goal_file: str = "pkg/goal.py") -> Repository:
+def make(
+    tmp_path: Path,
+    qualname: str,
+    goal: str,
+    driver: str,
+    goal_file: str = "pkg/goal.py",
+    *,
+    with_torch: bool = False,
+) -> Repository:
     """A repository with one package, whose ``driver.py`` uses the target."""
     root = tmp_path / "repo"
-    repository = Repository(root, goal_file, qualname)
+    repository = Repository(root, goal_file, qualname, with_torch=with_torch)
     repository.write(
         {
             "pkg/__init__.py": "",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.evaluation.foreign import PLAIN_PYTHON
 from tests.probe.harness import Repository
 
 GOAL = """\
@@ -75,7 +76,7 @@ def test_calls_in_forked_processes_leave_word_and_nothing_else(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("qualname", "examples", "calls", "error"),
     [
-        ("scale", ["scale(4)", "value = 2\nscale(value, k=math.floor(3.5))"], 2, b""),
+        ("scale", ["scale(np.arange(4))", "value = 2\nscale(value, k=math.floor(3.5))"], 2, b""),
         ("Box.items", ["Box(3).items()"], 1, b""),
         ("later", ["later(random.random())"], 1, b""),
         ("scale", ["scale(nothing)", "scale(1)"], 1, b"name 'nothing' is not defined"),
@@ -83,6 +84,8 @@ def test_calls_in_forked_processes_leave_word_and_nothing_else(tmp_path: Path) -
 )
 def test_examples(tmp_path: Path, qualname: str, examples: list[str], calls: int, error: bytes) -> None:
     made = repository(tmp_path, qualname)
+    if "np." not in examples[0]:
+        made.python = str(PLAIN_PYTHON)  # examples may use PyTorch, where it is installed: it is imported
     request = tmp_path / "examples.json"
     request.write_text(json.dumps({"goal_file": "pkg/goal.py", "examples": examples}))
     done = made.record("-m", "lmr_probe.drivers", "examples", str(request))

@@ -37,10 +37,10 @@ for k in range(2):
 
 
 def test_gradients_are_compared_and_the_driver_does_not_notice(tmp_path: Path) -> None:
-    plain = make(tmp_path / "a", "attend", GOAL, DRIVER)
+    plain = make(tmp_path / "a", "attend", GOAL, DRIVER, with_torch=True)
     without = plain.record("driver.py")
     assert not any(name.startswith("@") for name in plain.load(plain.calls[0], "expected").tree)
-    repository = make(tmp_path / "b", "attend", GOAL, DRIVER)
+    repository = make(tmp_path / "b", "attend", GOAL, DRIVER, with_torch=True)
     done = repository.record("driver.py", gradients=True)
     assert done.stdout == without.stdout
     expected = repository.load(repository.calls[1], "expected").tree
@@ -137,7 +137,7 @@ class Scorer(torch.nn.Module):
 def test_inputs_that_were_computed_from_a_parameter_of_self(tmp_path: Path) -> None:
     """The replayed call gets embeddings as data: the table that they came from has no gradient there."""
     driver = "import torch\nfrom pkg.goal import Scorer\nScorer()(torch.tensor([[0, 1], [2, 1]]))\n"
-    repository = make(tmp_path, "Scorer.score", SCORES, driver)
+    repository = make(tmp_path, "Scorer.score", SCORES, driver, with_torch=True)
     repository.record("driver.py", gradients=True)
     expected = repository.load(repository.calls[0], "expected").tree
     assert set(expected["@gradients"]) == {"self.scale", "head", "tail"}

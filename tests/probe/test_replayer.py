@@ -204,12 +204,12 @@ def test_children_do_not_outlive_their_variant(repository: Repository, tmp_path:
     marker = tmp_path / "alive"
     body = (
         "import subprocess, sys\ndef f(x):\n"
-        f"    code = 'import time; time.sleep(1.5); open(%r, chr(119))' % {str(marker)!r}\n"
+        f"    code = 'import time; time.sleep(0.8); open(%r, chr(119))' % {str(marker)!r}\n"
         "    subprocess.Popen([sys.executable, '-c', code])\n"
         "    return x + 1\n"
     )
     assert statuses(repository, body) == ["returned"] * 3
-    time.sleep(2)
+    time.sleep(1.2)
     assert not marker.exists()
 
 

@@ -97,7 +97,7 @@ CLOSE = {"*": {"kind": "allclose", "rtol": 1e-5, "atol": 1e-7}}
     ],
 )
 def test_torch_code_replays_exactly(tmp_path: Path, qualname: str, changed: list[list[str]]) -> None:
-    repository = make(tmp_path, qualname, GOAL, DRIVER)
+    repository = make(tmp_path, qualname, GOAL, DRIVER, with_torch=True)
     done = repository.record("driver.py")
     assert done.returncode == 0, done.stderr.decode()
     assert repository.summary["not_stored"] == []
@@ -106,7 +106,7 @@ def test_torch_code_replays_exactly(tmp_path: Path, qualname: str, changed: list
 
 
 def test_wrong_versions_are_told_apart(tmp_path: Path) -> None:
-    repository = make(tmp_path, "preference_loss", GOAL, DRIVER)
+    repository = make(tmp_path, "preference_loss", GOAL, DRIVER, with_torch=True)
     repository.record("driver.py")
     variants: dict[str, str | None] = {
         "no detach": GOAL.replace(".detach()", ""),
@@ -151,7 +151,7 @@ for size in (2, 3):
     goal.everywhere(torch.arange(float(size)))
 dist.destroy_process_group()
 """
-    repository = make(tmp_path, "everywhere", goal, driver)
+    repository = make(tmp_path, "everywhere", goal, driver, with_torch=True)
     done = repository.record("driver.py")
     assert done.returncode == 0, done.stderr.decode()
     variants: dict[str, str | None] = {

@@ -19,6 +19,7 @@ from lmr_author.core.task import Implementation
 from lmr_author.core.task.recording import SUPPORT, Case, Coverage, RecordedTarget, Recording
 from lmr_author.runtime.probe.compare import GRADS
 from lmr_author.runtime.replay import replaying
+from tests.probe import forked
 from tests.probe.harness import Repository
 from tests.probe.scenarios import make
 
@@ -87,15 +88,20 @@ def run(repository: Repository, *command: str, python: str = sys.executable) -> 
     if log.is_file():
         log.unlink()
     environment = {"PYTHONPATH": str(repository.root), "PATH": "/usr/bin:/bin"}
-    done = subprocess.run(
-        [python, *command], cwd=repository.root, env=environment, capture_output=True, timeout=120
-    )
+    if repository.with_torch:
+        done = forked.run(list(command), repository.root)
+    else:
+        done = subprocess.run(
+            [python, *command], cwd=repository.root, env=environment, capture_output=True, timeout=120
+        )
     output = done.stdout.decode() + done.stderr.decode()
     return done.returncode, log.read_text() if log.is_file() else "", output
 
 
-def recorded(tmp_path: Path, qualname: str, goal: str, driver: str) -> Repository:
-    made = make(tmp_path, qualname, goal, driver)
+def recorded(
+    tmp_path: Path, qualname: str, goal: str, driver: str, *, with_torch: bool = False
+) -> Repository:
+    made = make(tmp_path, qualname, goal, driver, with_torch=with_torch)
     done = made.record("driver.py")
     assert done.returncode == 0, done.stderr
     generate(made)
@@ -171,7 +177,7 @@ def test_a_read_only_tree_passes_without_a_log(tmp_path: Path) -> None:
 def test_a_generator_of_computed_tensors(tmp_path: Path) -> None:
     goal = "def powers(x):\n    for k in (1, 2):\n        yield x**k\n"
     driver = "import torch\nfrom pkg.goal import powers\nlist(powers(torch.ones(2, requires_grad=True)))\n"
-    repository = recorded(tmp_path, "powers", goal, driver)
+    repository = recorded(tmp_path, "powers", goal, driver, with_torch=True)
     assert run(repository, "unit_test/unit_test_1.py")[0] == 0
 
 
@@ -186,7 +192,7 @@ def test_a_page_of_tensors(tmp_path: Path) -> None:
         "mix(torch.randn(3, 4, requires_grad=True) * 2, torch.randn(2, 4))\n"
         "mix(torch.randn(30, 40).bfloat16(), torch.randn(20, 40), w=torch.tensor(0.1))\n"
     )
-    repository = recorded(tmp_path, "mix", goal, driver)
+    repository = recorded(tmp_path, "mix", goal, driver, with_torch=True)
     inputs = json.loads((repository.root / "unit_test/recordings/1/000001/inputs.json").read_text())
     assert len(inputs["values"]["x"]["data"]) == 3
     code, log, output = run(repository, "unit_test/unit_test_1.py")

@@ -15,6 +15,7 @@ from lmr_author.authoring.recording.driver import DRIVER, UNCOMPILED, Driver, re
 from lmr_author.core import resources
 from lmr_author.core.errors import UsageError
 from lmr_author.runtime.sandbox.base import Mount
+from tests.evaluation.foreign import PLAIN_PYTHON
 from tests.support import write_files
 
 
@@ -115,7 +116,7 @@ def test_a_file_that_parses_the_command_line_sees_none_of_ours(tmp_path: Path) -
     (tmp_path / "request.json").write_text(json.dumps({"goal_file": "train.py", "examples": ["scale(3)"]}))
 
     run = subprocess.run(
-        [sys.executable, "-m", f"{resources.probe_folder().name}.drivers", "examples", "request.json"],
+        [PLAIN_PYTHON, "-m", f"{resources.probe_folder().name}.drivers", "examples", "request.json"],
         cwd=tmp_path,
         env={"PYTHONPATH": str(resources.probe_folder().parent)},
         capture_output=True,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -22,13 +21,13 @@ from lmr_author.authoring.recording.record import (
 )
 from lmr_author.cli.record import case_lines
 from lmr_author.core.errors import LmrError
-from lmr_author.core.task import Task
-from lmr_author.core.task.evaluation import mutation_score
+from lmr_author.core.task import GateStatus, Task
+from lmr_author.core.task.evaluation import MUTANTS_DIE, mutation_score
 from lmr_author.core.task.mutation import MutationScore
 from lmr_author.core.task.recording import Case
-from lmr_author.proof.evaluation.accepting import accept_mutants
 from lmr_author.runtime.environment.where import HERE
 from tests.pipeline import HINGE, only_hinge, recorded, run_gates
+from tests.probe import forked
 from tests.support import make_task, write_files
 
 pytestmark = pytest.mark.bwrap
@@ -62,7 +61,7 @@ def size(x):
 def recorded_from(
     tmp_path: Path, sources: dict[str, str], target: str, driver: str, *words: str, **options: object
 ) -> tuple[RecordResult, list[str]]:
-    """Mask a function of some files and record it; returns the lines that it showed, too."""
+    """Mask a function of some files and record it quickly; returns the lines that it showed, too."""
     task = make_task(tmp_path)
     write_files(task.root / "small-repo", sources)
     write_files(tmp_path, {"driver.py": driver})
@@ -76,42 +75,22 @@ def recorded_from(
         here=tmp_path,
         where=HERE,
         tell=lambda note: shown.append(str(note)),
+        quick=True,
         **options,
     ), shown  # type: ignore[arg-type]
 
 
-RUN_EACH = """\
-import json, os, runpy, sys
-try:
-    import torch
-except ImportError:
-    pass
-file, versions = sys.argv[1], json.load(sys.stdin)
-codes = []
-for text in versions:
-    with open(file, "w") as goal:
-        goal.write(text)
-    child = os.fork()
-    if child == 0:
-        sys.argv, sys.path[0] = ["unit_test/unit_test_1.py"], "unit_test"
-        os.dup2(2, 1)
-        try:
-            runpy.run_path("unit_test/unit_test_1.py", run_name="__main__")
-        except SystemExit as ended:
-            os._exit(ended.code or 0)
-        os._exit(0)
-    codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-print(json.dumps(codes))
-"""
-
-
-def passing(tmp_path: Path, file: str, texts: Sequence[str]) -> list[bool]:
-    """Run the shipped test on versions of the goal file, each in a process that has PyTorch already."""
-    root = tmp_path / "1-Small/small-repo"
-    command = [sys.executable, "-c", RUN_EACH, file]
-    done = subprocess.run(command, cwd=root, input=json.dumps(texts), capture_output=True, text=True)
-    codes = json.loads(done.stdout or "[]")
-    assert len(codes) == len(texts) and set(codes) <= {0, 1}, done.stderr
+def passing(tmp_path: Path, file: str, texts: Sequence[str], *, with_torch: bool = False) -> list[bool]:
+    """Run the shipped test on versions of the goal file."""
+    root, page, codes = tmp_path / "1-Small/small-repo", "unit_test/unit_test_1.py", []
+    for text in texts:
+        (root / file).write_text(text)
+        if with_torch:
+            done = forked.run([page], root)
+        else:
+            done = subprocess.run([sys.executable, page], cwd=root, capture_output=True)
+        assert done.returncode in (0, 1), done.stderr
+        codes.append(done.returncode)
     return [code == 0 for code in codes]
 
 
@@ -122,24 +101,18 @@ def of_driver(result: RecordResult) -> list[Case]:
 
 def mutants_of(task: Task) -> MutationScore:
     """What becomes of the mutants in ``evaluate``."""
-    return mutation_score(run_gates(task, generated=True).gates)
+    return mutation_score(run_gates(task, "golden-passes", MUTANTS_DIE, generated=True, repeats=1).gates)
 
 
 def test_record_and_evaluate_show_the_same_figure(tmp_path: Path) -> None:
     """Also when mutants are accepted as equivalent."""
     task = only_hinge(tmp_path)
-    for force in (False, True):
-        result = recorded(task, HINGE, force=force, generated=True)
-        selected = result.selected
-        assert selected.tried == selected.made
-        found = mutants_of(task)
-        assert found.indistinguishable == 1, (
-            "generated calls show what was accepted, which `record` does not try"
-        )
-        assert replace(found, accepted=1, indistinguishable=0) == result.mutants
-        left = [one.id for one in selected.survivors if one.id not in result.accepted]
-        if left:
-            accept_mutants(task, {left[0]: "it is the same for all numbers"})
+    result = recorded(task, HINGE, generated=True)
+    selected = result.selected
+    assert selected.tried == selected.made and result.accepted
+    found = mutants_of(task)
+    assert found.indistinguishable == 1, "generated calls show what was accepted, which `record` does not try"
+    assert replace(found, accepted=1, indistinguishable=0) == result.mutants
 
 
 def test_calls_that_are_lost_are_listed_and_their_lines_were_executed(tmp_path: Path) -> None:
@@ -198,7 +171,7 @@ def test_a_second_function_gets_what_the_first_has_left(
 
     def run(target: str, total: int, force: bool = False) -> RecordResult:
         monkeypatch.setattr(job, "MOST_BYTES", total)
-        return recorded(task, target, force=force)
+        return recorded(task, target, force=force, quick=True)
 
     alone = sum(case.bytes for case in run(hinge, 2**20).recording.cases)
     with pytest.raises(LmrError) as caught:
@@ -271,7 +244,7 @@ def test_a_command_that_cannot_be_recorded(tmp_path: Path, driver: str, message:
 
 def test_a_recording_is_not_replaced_without_force(tmp_path: Path) -> None:
     task = only_hinge(tmp_path)
-    recorded(task)
+    recorded(task, quick=True)
     manifest = task.root / "small-repo/unit_test/recordings/1/recording.json"
     before = manifest.read_bytes()
     with pytest.raises(LmrError, match="already has a recording"):
@@ -282,7 +255,8 @@ def test_a_recording_is_not_replaced_without_force(tmp_path: Path) -> None:
     assert (
         task.authoring / "removed/small-repo/unit_test/recordings/1/recording.json"
     ).read_bytes() == before
-    assert run_gates(task).passed
+    gates = run_gates(task, "untampered", "golden-passes", repeats=1).gates
+    assert [gate.status for gate in gates] == [GateStatus.PASSED] * 3, gates
 
 
 def test_a_driver_outside_the_repository_and_its_arguments(tmp_path: Path) -> None:
@@ -353,9 +327,9 @@ train.scale([5.0, 6.0])
 def test_globals_that_only_a_run_sets_belong_to_a_case(tmp_path: Path) -> None:
     result, shown = recorded_from(tmp_path, {"train.py": SCRIPT}, "train.py::scale", SCRIPT_DRIVER)
     assert "cases set args as your driver did: importing train.py does not" in shown
+    assert not any("draws random numbers" in line for line in shown)
     assert {case.summary["args.most"] for case in of_driver(result)} == {"1", "3"}
-    assert passing(tmp_path, "train.py", [SCRIPT])[0]
-    assert not passing(tmp_path, "train.py", [SCRIPT.replace("args.most", "3")])[0]
+    assert passing(tmp_path, "train.py", [SCRIPT, SCRIPT.replace("args.most", "3")]) == [True, False]
 
 
 PRUNER = """
@@ -400,16 +374,18 @@ def test_globals_that_a_run_changes_after_the_import_belong_to_a_case(tmp_path: 
     result, shown = recorded_from(tmp_path, {"train.py": SETTINGS}, "train.py::scale", driver)
     assert "cases set options, order as your driver did: importing train.py does not" in shown
     assert {case.summary["options['rate']"] for case in of_driver(result)} == {"2.0"}
-    assert passing(tmp_path, "train.py", [SETTINGS])[0]
-    assert not passing(tmp_path, "train.py", [SETTINGS.replace('options["rate"]', "1.0")])[0]
+    assert passing(tmp_path, "train.py", [SETTINGS, SETTINGS.replace('options["rate"]', "1.0")]) == [
+        True,
+        False,
+    ]
 
 
 def test_a_function_that_draws_is_named_since_its_instruction_has_to_say_how(tmp_path: Path) -> None:
-    goal = "import random\n\ndef noisy(x):\n    return [item + random.random() for item in x]\n"
-    for text, draws in ((goal, True), (goal.replace("random.random()", "1.5"), False)):
-        driver = "import noise\nnoise.noisy([1.0, 2.0])\n"
-        _, shown = recorded_from(tmp_path / str(draws), {"noise.py": text}, "noise.py::noisy", driver)
-        assert any("draws random numbers (python)" in line for line in shown) == draws
+    files = {
+        "noise.py": "import random\n\ndef noisy(x):\n    return [item + random.random() for item in x]\n"
+    }
+    _, shown = recorded_from(tmp_path, files, "noise.py::noisy", "import noise\nnoise.noisy([1.0, 2.0])\n")
+    assert any("draws random numbers (python)" in line for line in shown)
 
 
 @pytest.mark.parametrize(

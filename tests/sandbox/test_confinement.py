@@ -181,9 +181,11 @@ def test_host_processes_are_hidden(python: Python) -> None:
 
 def test_time_limit_kills_everything(python: Python, tmp_path: Path) -> None:
     mounts = (Mount(tmp_path, "/shared", writable=True),)
-    result = python(GRANDCHILD + "beat()", "/shared/beat", mounts=mounts, limits=Limits(seconds=1.5))
+    code = GRANDCHILD + "print('said', flush=True); beat()"
+    result = python(code, "/shared/beat", mounts=mounts, limits=Limits(seconds=1.5))
     assert result.timed_out
     assert result.exit_code == -signal.SIGKILL
+    assert result.stdout == b"said\n", "output before the limit is kept"
     assert stopped(tmp_path / "beat")
 
 
@@ -196,18 +198,13 @@ def test_a_run_is_ended_when_it_is_told_to_stop(python: Python, tmp_path: Path) 
 
 
 def test_a_run_that_need_not_stop_goes_on_to_its_end(python: Python) -> None:
-    result = python("import time; time.sleep(0.5); print('end')", stop=lambda: False)
+    result = python("import time; time.sleep(0.2); print('end')", stop=lambda: False)
     assert (result.stopped, result.exit_code, result.stdout) == (False, 0, b"end\n")
-
-
-def test_output_before_the_time_limit_is_kept(python: Python) -> None:
-    result = python("import time; print('said', flush=True); time.sleep(60)", limits=Limits(seconds=1.5))
-    assert (result.timed_out, result.stdout) == (True, b"said\n")
 
 
 def test_time_limit_holds_for_a_program_that_has_closed_its_output(python: Python) -> None:
     code = "import os, time; os.close(1); os.close(2); time.sleep(60)"
-    assert python(code, limits=Limits(seconds=1.5)).timed_out
+    assert python(code, limits=Limits(seconds=1)).timed_out
 
 
 def test_end_kills_what_runs_on_in_the_background(python: Python, tmp_path: Path) -> None:
@@ -261,8 +258,7 @@ def test_number_of_processes_is_limited(python: Python) -> None:
 
 def test_fork_bomb_ends(python: Python) -> None:
     code = "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass"
-    result = python(code, limits=Limits(processes=32, seconds=1.5))
-    assert result.timed_out
+    assert python(code, limits=Limits(processes=32, seconds=1)).timed_out
 
 
 def test_threads_of_other_runs_do_not_count(python: Python) -> None:

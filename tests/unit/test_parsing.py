@@ -27,7 +27,7 @@ JSON = {
     "cut off": b'{"a": ',
 }
 YAML = {
-    "deep": "a: " + "[" * 5000,
+    "deep": "a: " + "[" * 2000,
     "5,000 digits": "a: " + "9" * 5000,
     "no number": "a: .nan",
     "no date": "a: 2024-99-99",
@@ -97,15 +97,14 @@ def test_what_yaml_can_say_is_read() -> None:
     assert json_data(b'\xef\xbb\xbf{"a": 1.5}') == {"a": 1.5}
 
 
-@pytest.mark.parametrize("columns", ["0", "00", ""])
-def test_a_terminal_without_a_size_is_no_reason_to_print_nothing(columns: str) -> None:
+def test_a_terminal_without_a_size_is_no_reason_to_print_nothing() -> None:
     argv = [sys.executable, "-m", "lmr_author", "explain", "LMR001"]
-    texts = [
-        subprocess.run(argv, env={**os.environ, "COLUMNS": width}, capture_output=True, check=True).stdout
-        for width in (columns, "80")
-    ]
-    assert len(texts[0]) > 100
-    assert texts[0] == texts[1]
+    wide, *others = (
+        subprocess.run(argv, env={**os.environ, "COLUMNS": columns}, capture_output=True, check=True).stdout
+        for columns in ("80", "0", "00", "")
+    )
+    assert len(wide) > 100
+    assert others == [wide] * 3
 
 
 def test_a_long_name_of_emoji_is_written_beside_its_place(tmp_path: Path) -> None:

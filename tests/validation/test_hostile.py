@@ -126,7 +126,7 @@ FOLDERS: dict[str, Callable[[Task], object]] = {
         task, lambda info: info.update(paper_name="\ud800", year="\x1b[31m")
     ),
     "many implementations": lambda task: _info(
-        task, lambda info: info.update(implementations=info["implementations"] * 300)
+        task, lambda info: info.update(implementations=info["implementations"] * 100)
     ),
     "a long instruction": lambda task: _info(
         task, lambda info: info["implementations"][0].update(instruction="a." * 300_000 + "(" * 9000)
