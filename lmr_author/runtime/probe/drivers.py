@@ -16,6 +16,7 @@ import json
 import math
 import os
 import random
+import re
 import sys
 import time
 import traceback
@@ -189,8 +190,9 @@ def examples(request: Dict[str, Any]) -> int:
     """Run the examples; returns 1 when one of them raised."""
     names: Dict[str, Any] = {"math": math, "random": random}
     module = import_goal(os.getcwd(), request["goal_file"])
+    words = set(re.findall(r"\w+", " ".join(request["examples"])))
     for name, library in LIBRARIES:
-        if importlib.util.find_spec(library) is not None:
+        if name in words and importlib.util.find_spec(library) is not None:
             names[name] = importlib.import_module(library)
     names.update((name, value) for name, value in vars(module).items() if not name.startswith("__"))
     if request.get("fixtures"):
