@@ -299,6 +299,14 @@ def _nothing_recorded(job: RecordJob, recorded: RecordedRun, in_image: bool, els
     if result.exit_code != 0:
         last = last_error(result)
         advice = advice_about(job.tree, result, in_image, job.explain)
+        if job.options.examples and last.startswith("NameError"):
+            owner = job.definition.class_name
+            of_object = (
+                f", and call the method of an object: {owner}(…).{job.definition.name}(…)" if owner else ""
+            )
+            advice = Hint(
+                f"use names that {job.goal_file} or unit_test/{FIXTURES} defines{of_object}", (COMMAND,)
+            )
         return LmrError(f"the command failed before it called {name}: {last}", advice)
     if elsewhere:
         return LmrError(

@@ -430,7 +430,7 @@ VALUE, RAISED, EXHAUSTED, RETURNED = "value", "@raised", "@exhausted", "@returne
 GRAD = "@grad "
 """Prefix of an argument of which only the ``.grad`` of tensors changed."""
 ADDED = "@added"
-"""Names of the arguments whose objects only got new attributes, with commas."""
+"""Attributes that objects lacked before the call, or the arguments in which nothing else changed, with commas."""
 ITEM_LIMIT = 1000
 """Most items of a generator that are kept."""
 DEEPEST = 8
@@ -1518,7 +1518,7 @@ def certainty(key: Any) -> int:
 # probe/comparison.py
 
 MOST = 20
-"""Most differences that are reported."""
+"""Most differences that are kept and reported."""
 MOST_UNORDERED = 2000
 """Most items that are matched by trying each pair."""
 EXACT = 2**53
@@ -1567,7 +1567,7 @@ class Comparison:
             nearest path above it; then, where one object is in several places, that of the first place, unless that is
             not compared; then that of :data:`DEFAULT`, then exact.
         within: the comparison whose unordered items this one compares.
-        may_add: objects may have attributes that the document's lack.
+        may_add: objects may have attributes that the document's lack: their paths are ``additions``.
     """
 
     def __init__(
@@ -1580,11 +1580,14 @@ class Comparison:
     ) -> None:
         self.expected, self.actual, self.checkers = expected, actual, checkers or {}
         self.may_add = may_add
+        self.additions: List[str] = []
         self.added: List[str] = []
         nodes = walk(expected.document.tree) if within is None else ()
         self.first = {id(node): path for path, node in nodes if isinstance(node, (dict, list))}
         self.outermost: Comparison = self if within is None else within.outermost
         self.most = MOST if within is None else 1
+        if may_add:
+            self.most = 2 * MOST  # never reached: every addition is looked for
         self.differences: List[Difference] = []
         self.seen: Dict[Tuple[Any, ...], Any] = {}
         # of the outermost comparison:
@@ -1601,7 +1604,8 @@ class Comparison:
         return self.differences[:MOST]
 
     def differ(self, path: str, message: str) -> None:
-        self.differences.append(Difference(path, message))
+        if len(self.differences) < MOST:
+            self.differences.append(Difference(path, message))
 
     def pair(self, wanted: Any, got: Any, path: str) -> None:
         """Compare two values, unless they are ignored or were compared before."""
@@ -1715,7 +1719,8 @@ class Comparison:
         right = [n for n, key in enumerate(got_keys) if n not in taken and certainty(key) < 2]
         left.sort(key=lambda index: wanted_keys[index])
         right.sort(key=lambda number: got_keys[number])
-        inner = Comparison(self.expected, self.actual, {DEFAULT: dict(checker, kind="allclose")}, within=self)
+        near = {DEFAULT: dict(checker, kind="allclose"), GRADS: self.checkers.get(GRADS, _EXACTLY)}
+        inner = Comparison(self.expected, self.actual, near, within=self)
         for index, number in list(zip(left, right)):
             if inner.agrees(wanted[index], got[number]):
                 matches[index] = number
@@ -1837,9 +1842,9 @@ class Comparison:
             part = join(path, step) if step else path
             if step in wanted and step in got:
                 self.pair(wanted[step], got[step], part)
-            elif step[1:] not in e.get("lazy", ()) and not (
-                self.may_add and step in got and e["$"] == "object"
-            ):
+            elif self.may_add and step in got and e["$"] == "object":
+                self.additions.append(part)
+            elif step[1:] not in e.get("lazy", ()):
                 self.one_sided(wanted.get(step, _NOTHING), got.get(step, _NOTHING), path, part)
         self.items(e, a, path)
 
@@ -2061,8 +2066,10 @@ class Outcome:
                 changed = VALUE_ARGUMENT if name == VALUE else name
                 if not but_grads.run(node, now[name]):
                     changed = GRAD + name
-                elif not but_new.run(node, now[name]):
-                    added.append(changed)
+                else:
+                    but_new.additions = []
+                    is_more = not but_new.run(node, now[name], changed)
+                    added += [changed] if is_more else but_new.additions
                 effects[changed] = now[name]
         return dict(effects, **{ADDED: ",".join(added)}) if added else effects
 
