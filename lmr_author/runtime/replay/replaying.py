@@ -21,6 +21,7 @@ from lmr_author.core.task import recording as recorded
 from lmr_author.core.task.recording import Recording
 from lmr_author.core.texts import printable
 from lmr_author.runtime.probe import checking, compare
+from lmr_author.runtime.probe.calling import RAISED
 from lmr_author.runtime.probe.document import BadDocument, Document
 from lmr_author.runtime.probe.replayer import LEAVING, LOAD_SECONDS, LOADING, RUNNING, SHARING
 from lmr_author.runtime.replay import outcomes
@@ -204,8 +205,11 @@ def differences(
         return [outcome.error.text or outcome.status]
     found = compare.compare(expected, outcome.document, checkers)
     texts = [printable(str(difference), MOST_TEXT) for difference in found]
-    # If a call raised instead of returning, the exception is the better explanation.
-    return [f"raised {outcome.error.text}", *texts] if texts and outcome.error.text else texts
+    # If a call raised what the golden does not, the exception is the better explanation.
+    is_unexpected = outcome.document.tree.get(RAISED) != expected.tree.get(RAISED)
+    return (
+        [f"raised {outcome.error.text}", *texts] if texts and outcome.error.text and is_unexpected else texts
+    )
 
 
 def beside_the_golden(
