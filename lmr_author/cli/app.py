@@ -150,6 +150,9 @@ def _usage_error(error: Any, verb: str, arguments: list[str]) -> UsageError:
     if dashed and type(error).__name__ == "NoSuchOption":
         guess = f"a path that begins with a dash is written ./{dashed}; "
     extra = message.lower().startswith("got unexpected extra argument") and "::" not in message
-    if extra and error.ctx and any("--task" in option.opts for option in error.ctx.command.params):
+    options = {name for option in error.ctx.command.params for name in option.opts} if error.ctx else set()
+    if extra and "--paper" in options and any(word.endswith(".pdf") for word in arguments):
+        guess = "the paper is named by --paper; "
+    elif extra and "--task" in options:
         guess = "a task that is not the current folder is named by --task; "
     return UsageError(" ".join(f"{message[:1].lower()}{message[1:]}".split()), f"{guess}see {verb} --help")
