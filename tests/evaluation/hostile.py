@@ -170,7 +170,6 @@ HOSTILE: dict[str, str] = {
         "    os._exit(0)",
     ),
     "kills the replayer": does("os.kill(os.getppid(), signal.SIGKILL)"),
-    "stops the replayer": does("os.kill(os.getppid(), signal.SIGSTOP)", "time.sleep(60)"),
     "kills everything": does("os.kill(-1, signal.SIGKILL)"),
     "crashes the interpreter": does("ctypes.string_at(0)"),
     "recurses": "def hinge(x, margin=1.0):\n    return hinge(x, margin)\n",
