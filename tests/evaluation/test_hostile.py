@@ -25,7 +25,7 @@ from lmr_author.runtime.sandbox import bubblewrap
 from tests.cli.program import snapshot
 from tests.evaluation.foreign import PLAIN, foreign_task
 from tests.evaluation.hostile import CORRECT, HOSTILE, returns
-from tests.pipeline import recorded
+from tests.pipeline import few_generated_calls, recorded
 from tests.support import make_task, remove_image
 
 BASE_IMAGE = os.environ.get("LMR_TEST_BASE_IMAGE", "lmr-author/base:bookworm")
@@ -52,7 +52,7 @@ def judged(
     chosen = CandidateOptions(out, jobs=2, where=PLAIN, seconds=SECONDS, memory_mb=1024, start_seconds=8)
     for name, value in options.items():
         object.__setattr__(chosen, name, value)
-    with pytest.MonkeyPatch.context() as patch:
+    with few_generated_calls(some=False), pytest.MonkeyPatch.context() as patch:
         patch.setattr(replaying, "GRACE_SECONDS", GRACE_SECONDS)
         patch.setattr(scorer, "_GRACE_SECONDS", 1)
         patch.setattr(script, "DiskWatch", partial(script.DiskWatch, most_bytes=2**26))
