@@ -44,7 +44,7 @@ def few_generated_calls(*, some: bool) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(explored, "MOST", 60 if some else 0)
         patch.setattr(exploring, "MOST", 150 if some else 0)
-        patch.setattr(exploring, "MOST_OF_ANSWER", 20 if some else 0)
+        patch.setattr(exploring, "MOST_OF_ANSWER", 0)
         yield
 
 
