@@ -332,7 +332,6 @@ def test_a_last_line_that_was_cut_off_is_left_out_and_named(tmp_path: Path, left
     assert any(f"{path}:2 was cut off" in remark and "--predictions" in remark for remark in done.remarks)
     assert [(one.task, one.outcome) for one in read([path]).items] == [("1-A", "passed")]
     assert read([write(tmp_path / "one.jsonl", lines[:1])]).cut == ()
-
     path.write_bytes(second[:left] + b"\n" + first + b"\n")
     with pytest.raises(LmrError, match=r"results.jsonl:1: not JSON") as caught:
         read([path])

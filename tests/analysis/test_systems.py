@@ -95,11 +95,7 @@ def test_what_answers_took_in_total_and_for_each_solved_problem(tmp_path: Path) 
     (row,) = records(usage(read([write(tmp_path / "r.jsonl", lines)]).items))
     assert (row["answers"], row["measured"], row["solved"]) == (3, 3, 2)
     assert (row["tokens in"], row["cost $"], row["seconds"]) == (2000, 0.06, 30.0)
-    assert (row["tokens in / solved"], row["cost $ / solved"], row["seconds / solved"]) == (
-        1000,
-        0.03,
-        15.0,
-    )
+    assert (row["tokens in / solved"], row["cost $ / solved"], row["seconds / solved"]) == (1000, 0.03, 15.0)
 
 
 def test_each_system_by_category() -> None:

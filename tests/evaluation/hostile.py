@@ -181,8 +181,7 @@ HOSTILE: dict[str, str] = {
         "nest()", "def nest():\n    a = 0.0\n    for _ in range(10**5):\n        a = [a]\n    return a\n"
     ),
     "calls home": does(
-        "socket.create_connection(('1.1.1.1', 53), timeout=2).send(b'x')",
-        "return float('nan')",
+        "socket.create_connection(('1.1.1.1', 53), timeout=2).send(b'x')", "return float('nan')"
     ),
     "links to the host": does(
         "for place in ('/tmp/link', 'link', 'pkg/link.py'):",

@@ -335,10 +335,7 @@ INVALID: dict[str, tuple[str, Text]] = {
         "changes pkg/util.py, not",
         lambda s: asked(("write", {"path": "pkg/util.py", "content": s.final})),
     ),
-    "edit of another file": (
-        "changes pkg/util.py, not",
-        lambda s: edited("pkg/util.py", stub(s), s.final),
-    ),
+    "edit of another file": ("changes pkg/util.py, not", lambda s: edited("pkg/util.py", stub(s), s.final)),
     "str_replace that does not fit": (
         "an edit does not apply",
         lambda s: used(

@@ -157,9 +157,7 @@ def test_forged_verdicts_of_a_hand_written_test(tmp_path: Path) -> None:
     before = snapshot(task.root)
     header = "def softplus(x, beta=1.0):\n"
     answers = [(name, header + body) for name, body in FORGERIES.items()] + [("honest", header + HONEST)]
-
     found = judged(task, answers, tmp_path / "out", start_seconds=5.0)
-
     assert found["honest"].outcome is Outcome.PASSED, found["honest"]
     outcomes = {name: found[name].outcome for name in FORGERIES}
     assert {name for name, outcome in outcomes.items() if outcome is Outcome.PASSED} == set()

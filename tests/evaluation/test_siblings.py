@@ -76,10 +76,7 @@ GIFTS: Mapping[str, tuple[str, str]] = {
         PLACES + LEAVES_FILES,
         PLACES + "found = any(os.path.exists(os.path.join(place, 'gift')) for place in places)\n",
     ),
-    "process": (
-        as_daemon(SERVES),
-        "socket.socket(socket.AF_UNIX).connect('\\0gift')\nfound = True\n",
-    ),
+    "process": (as_daemon(SERVES), "socket.socket(socket.AF_UNIX).connect('\\0gift')\nfound = True\n"),
     "queue": (
         QUEUE + "ctypes.memmove(buffer, struct.pack('l', 1), 8)\nlibc.msgsnd(queue, buffer, 8, 0o4000)\n",
         QUEUE + "found = libc.msgrcv(queue, buffer, 8, 0, 0o4000) >= 0\n",
@@ -195,9 +192,7 @@ def test_an_answer_leaves_nothing_for_the_next(place: tuple[Task, Where], tmp_pa
         answers += [(f"gives {name}", gives(left)), (f"takes {name}", takes(looks))]
     own = [name for name in GIFTS if name != "limits of the parent"]
     answers += [(f"finds its own {name}", takes("".join(GIFTS[name]))) for name in own]
-
     found = judged(place[0], [*answers, ("correct", CORRECT)], tmp_path / "out", jobs=1, where=place[1])
-
     for name, result in found.items():
         wanted = Outcome.FAILED if name.startswith("takes") else Outcome.PASSED
         assert result.outcome is wanted, result
@@ -210,9 +205,7 @@ def test_an_answer_harms_no_other(recorded_hinge: Task, tmp_path: Path) -> None:
     for name, steps in DAEMONS.items():
         answers += [(name, gives(FRAMES + as_daemon(steps))), (f"correct after one that {name}", CORRECT)]
     answers += [("wrong", "def hinge(x, margin=1.0):\n    return -1.0\n")]
-
     found = judged(recorded_hinge, answers, tmp_path / "out", jobs=1)
-
     for name, result in found.items():
         if name.startswith("correct"):
             assert result.outcome is Outcome.PASSED, result
@@ -225,8 +218,6 @@ def test_an_answer_harms_no_other(recorded_hinge: Task, tmp_path: Path) -> None:
 def test_an_answer_reads_nothing_of_another(recorded_hinge: Task, tmp_path: Path) -> None:
     own = READS.replace("try:", f"try:\n        kept = ['return \"{MARK}']", 1)
     answers = [("marked 1", MARKED), ("reads", READS), ("marked 2", MARKED), ("reads its own", own)]
-
     found = judged(recorded_hinge, answers, tmp_path / "out", jobs=1, seconds=20.0)
-
     assert found["reads"].outcome is Outcome.FAILED, found["reads"]
     assert found["reads its own"].outcome is Outcome.PASSED, found["reads its own"]

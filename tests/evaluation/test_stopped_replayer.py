@@ -59,9 +59,7 @@ SLOT = SECONDS + GRACE_SECONDS + 15
 def test_stalling_candidates_hold_no_slot(recorded_hinge: Task, tmp_path: Path) -> None:
     started = time.monotonic()
     answers = [*STALLING.items(), ("correct", CORRECT)]
-
     found = judged(recorded_hinge, answers, tmp_path / "out", start_seconds=300.0, jobs=4)
-
     assert time.monotonic() - started < 300
     assert found["correct"].outcome is Outcome.PASSED
     for name in STALLING:

@@ -47,11 +47,7 @@ GRADER = {
 
 def test_golden_wrong_and_broken_answers(softplus: Task, mean: Task, tmp_path: Path) -> None:
     third = with_paper(foreign_task(tmp_path / "tasks", PRINTS, name="9-Third", instruction="The third."))
-    model = {
-        "The third.": "I cannot.",
-        "`softplus`": fenced(SOFTPLUS),
-        "`Mean.add`": fenced(WRONG),
-    }
+    model = {"The third.": "I cannot.", "`softplus`": fenced(SOFTPLUS), "`Mean.add`": fenced(WRONG)}
     arguments = {"tasks": "tasks", "python": str(PLAIN_PYTHON)}
     log = run("prompting", tmp_path, model, arguments, GRADER)
     logs = tmp_path / "logs"
