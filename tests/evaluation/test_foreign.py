@@ -27,13 +27,6 @@ def test_a_mask_need_not_raise(tmp_path: Path) -> None:
     assert found["trivial-fails"].status is GateStatus.PASSED
 
 
-@pytest.mark.bwrap
-def test_other_spellings_in_info_json_are_read(tmp_path: Path) -> None:
-    spelt = {"goal_file": "./scores\\smooth.py", "class_name": "Smooth", "goal_function": "softplus()"}
-    found = gates(foreign_task(tmp_path, ASSERTS, **spelt))
-    assert {gate.status for name, gate in found.items() if name != "mutants-die"} == {GateStatus.PASSED}
-
-
 def test_a_file_that_cannot_be_told_is_an_error(tmp_path: Path) -> None:
     task = foreign_task(tmp_path, ASSERTS, golden_file="elsewhere.py", goal_file="elsewhere.py")
     (task.root / "golden_files/other_golden.py").write_text("")
@@ -42,13 +35,17 @@ def test_a_file_that_cannot_be_told_is_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.bwrap
-def test_a_loose_info_json_is_taken_as_it_was_meant(tmp_path: Path) -> None:
-    task = foreign_task(
-        tmp_path, ASSERTS, golden_file="golden_files/golden.py", class_name="Smooth", goal_file="smooth.py"
-    )
-    (task.root / "scores-repo/unit_test/unit_test_1.py").rename(
-        task.root / "scores-repo/unit_test/unit_test.py"
-    )
+@pytest.mark.parametrize(
+    ("spelt", "test"),
+    [
+        ({"goal_file": "./scores\\smooth.py", "goal_function": "softplus()"}, "unit_test_1.py"),
+        ({"goal_file": "smooth.py", "golden_file": "golden_files/golden.py"}, "unit_test.py"),
+    ],
+)
+def test_a_loose_info_json_is_taken_as_it_was_meant(tmp_path: Path, spelt: dict[str, str], test: str) -> None:
+    task = foreign_task(tmp_path, ASSERTS, class_name="Smooth", **spelt)
+    tests = task.root / "scores-repo/unit_test"
+    (tests / "unit_test_1.py").rename(tests / test)
     found = gates(task)
     assert {gate.status for name, gate in found.items() if name != "mutants-die"} == {GateStatus.PASSED}
 

@@ -14,7 +14,7 @@ import yaml
 from lmr_author.core.repo.citations import month_of_preprint
 from lmr_author.core.task import Task
 from tests.cli.program import succeed
-from tests.review.reviewing import said
+from tests.review.reviewing import all_said
 from tests.support import make_task
 
 OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
@@ -30,8 +30,7 @@ def dataset(example: Task, tmp_path: Path) -> Path:
     task.info_path.write_text(json.dumps(info))
     raw = example.load_raw()
     example.info_path.write_text(json.dumps(raw | {"paper_license": "CC-BY-4.0"}))
-    for name in ("ada", "bo", "cy"):
-        said(example, name)
+    all_said(example)
     out = tmp_path / "dataset"
     given = (
         "--release-version",
