@@ -112,8 +112,7 @@ def test_survivors_say_why_and_one_is_accepted_without_a_new_evaluation(
     assert text in shown
     stored = evaluation.load(task)
     assert stored is not None and stored.started == run.record.started
-    again = run_gates(task, generated=True)
-    assert evaluation.mutation_score(again.gates).text == text == evaluation.mutation_score(stored.gates).text
+    assert evaluation.mutation_score(stored.gates).text == text
 
 
 @pytest.mark.bwrap

@@ -42,9 +42,9 @@ def tasks(tmp_path: Path) -> list[Task]:
     ]
 
 
-def evaluated(folder: Path, grader: Script = None, model: Script = MODEL, **options: object) -> EvalLog:
-    arguments = {"tasks": "tasks", "python": str(PLAIN_PYTHON)}
-    return run("prompting", folder, model, arguments, grader, fail_on_error=False, **options)
+def evaluated(folder: Path, grader: Script = None, tasks: str = "tasks", **options: object) -> EvalLog:
+    arguments = {"tasks": tasks, "python": str(PLAIN_PYTHON)}
+    return run("prompting", folder, MODEL, arguments, grader, fail_on_error=False, **options)
 
 
 def write_retry(log: EvalLog, path: Path) -> None:
@@ -90,9 +90,9 @@ def test_one_treatment_in_inspect_judge_and_analyze(tasks: list[Task], tmp_path:
 
 def test_a_grader_that_fails_leaves_the_verdict(tasks: list[Task], tmp_path: Path) -> None:
     grader: Script = {"return": {"raise": "APIConnectionError"}, "": "GRADE: LI"}
-    score = (samples(evaluated(tmp_path, grader))["1-One/1"].scores or {})["judge"]
+    score = (samples(evaluated(tmp_path, grader, "tasks/1-One"))["1-One/1"].scores or {})["judge"]
     assert score.reason == "scoring_failed" and (score.metadata or {})["error"] == "APIConnectionError"
-    (first, *_) = observe([tmp_path / "logs"]).items
+    (first,) = observe([tmp_path / "logs"]).items
     assert (first.task, first.outcome, first.judges) == ("1-One", "passed", {})
 
 

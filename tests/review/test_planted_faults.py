@@ -255,22 +255,14 @@ def test_a_wrong_return_in_the_golden(finished: Task, capsys: pytest.CaptureFixt
     assert "the task changed after its evaluation" in seen(finished, "tests", capsys)[0].doubts
 
 
+OTHER_NAMES = ("texts", "costs", "asked", "shown", "labels", "chosen", "place", "gain", "score", "budget")
+
+
 @pytest.mark.parametrize("paraphrased", [False, True])
 def test_a_leaked_copy(finished: Task, capsys: pytest.CaptureFixture[str], paraphrased: bool) -> None:
     source = (finished.root / GOLDEN).read_text("utf-8").replace("select_demonstrations", "old_pick")
     if paraphrased:  # other names, and the second half left out
-        for name in (
-            "texts",
-            "costs",
-            "asked",
-            "shown",
-            "labels",
-            "chosen",
-            "place",
-            "gain",
-            "score",
-            "budget",
-        ):
+        for name in OTHER_NAMES:
             source = re.sub(rf"\b{name}\b", f"{name[:2]}_x", source)
         source = source.partition("    relevance = ")[0] + "    return ch_x\n"
     (finished.root / "packing/packing/old.py").write_text(source, "utf-8")
