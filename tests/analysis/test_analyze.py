@@ -16,7 +16,7 @@ import pytest
 from lmr_author.cli.app import main
 from lmr_author.core.errors import LmrError, UsageError
 from lmr_author.proof.evaluation.candidates.logs import run_of
-from lmr_author.release.analysis.analyze import analyze
+from lmr_author.release.analysis.analyze import Analysis, analyze
 from lmr_author.release.analysis.inference import Properties, fit, properties, regression
 from lmr_author.release.analysis.observations import Observation, read
 from lmr_author.release.review.score import score, waiting
@@ -32,6 +32,11 @@ def write(path: Path, lines: list[dict[str, Any]]) -> Path:
     """Write a JSONL file."""
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return path
+
+
+def analyzed(folder: Path, lines: list[dict[str, Any]]) -> Analysis:
+    """Analyze lines of results."""
+    return analyze([write(folder / "r.jsonl", lines)], folder / "out")
 
 
 def table(folder: Path, name: str) -> list[dict[str, str]]:
@@ -56,7 +61,7 @@ RESULTS = [
 @pytest.fixture
 def done(tmp_path: Path) -> Path:
     """The folder of an analysis."""
-    return analyze([write(tmp_path / "results.jsonl", RESULTS)], tmp_path / "out").folder
+    return analyzed(tmp_path, RESULTS).folder
 
 
 def test_missing_results_count_as_failed_and_unjudged_answers_do_not_count(done: Path) -> None:
@@ -81,8 +86,7 @@ def test_inputs_categories_and_actions_have_their_tables(done: Path) -> None:
 
 def test_several_samples_are_averaged(tmp_path: Path) -> None:
     lines = [answer("1-A", "m", sample=n, outcome="passed" if n < 4 else "failed") for n in (1, 2, 3, 4)]
-    analyze([write(tmp_path / "r.jsonl", lines)], tmp_path / "out")
-    (row,) = table(tmp_path / "out", "table2-results")
+    (row,) = table(analyzed(tmp_path, lines).folder, "table2-results")
     assert (row["unit test %"], row["low %"], row["high %"]) == ("75.0", "30.1", "95.4")
 
 
@@ -146,7 +150,7 @@ def test_without_the_extra_there_are_tables_and_a_remark(
     absent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, absent, None)
-    done = analyze([write(tmp_path / "results.jsonl", RESULTS)], tmp_path / "out")
+    done = analyzed(tmp_path, RESULTS)
     assert any("lmr-author[analysis]" in remark for remark in done.remarks)
     assert not (done.folder / "table5-regression.csv").exists()
     assert not list(done.folder.glob("*.svg")) and table(done.folder, "figure6-actions")
@@ -278,7 +282,7 @@ def test_unjudged_answers_are_in_no_denominator_and_shown_apart(tmp_path: Path) 
         answer("3-C", "m", outcome="unjudged", error="BuildError"),
         answer("1-A", "m", sample=2, outcome="unjudged", error="RateLimitError"),
     ]
-    done = analyze([write(tmp_path / "r.jsonl", lines)], tmp_path / "out")
+    done = analyzed(tmp_path, lines)
     (row,) = table(done.folder, "table2-results")
     assert (row["problems"], row["unit test %"], row["unjudged"], row["missing"]) == ("1", "100.0", "3", "0")
     apart = [(each["error"], each["answers"]) for each in table(done.folder, "unjudged")]
@@ -332,7 +336,6 @@ def test_a_last_line_that_was_cut_off_is_left_out_and_named(tmp_path: Path, left
     assert any(f"{path}:2 was cut off" in remark and "--predictions" in remark for remark in done.remarks)
     assert [(one.task, one.outcome) for one in read([path]).items] == [("1-A", "passed")]
     assert read([write(tmp_path / "one.jsonl", lines[:1])]).cut == ()
-
     path.write_bytes(second[:left] + b"\n" + first + b"\n")
     with pytest.raises(LmrError, match=r"results.jsonl:1: not JSON") as caught:
         read([path])
@@ -356,7 +359,7 @@ def test_the_name_of_a_model_is_data_in_every_table(tmp_path: Path) -> None:
         answer("1-A", name, outcome="passed", **METRIC),
         answer("2-B", "+1\ud800", outcome="failed", **METRIC),
     ]
-    out = analyze([write(tmp_path / "results.jsonl", lines)], tmp_path / "out").folder
+    out = analyzed(tmp_path, lines).folder
     with (out / "table2-results.csv").open(newline="") as file:
         written = {row["model"] for row in csv.DictReader(file)}
     assert written == {f"'{name}", "'+1?"}

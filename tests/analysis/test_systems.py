@@ -23,7 +23,7 @@ from lmr_author.release.analysis.inference import comparisons, interval, p_value
 from lmr_author.release.analysis.observations import Observation, read
 from lmr_author.release.analysis.systems import by_category, by_year, pass_at_k, read_cutoffs, usage
 from lmr_author.release.analysis.tables import Table
-from tests.analysis.test_analyze import answer, table, write
+from tests.analysis.test_analyze import analyzed, answer, table, write
 
 
 def sampled(outcomes: Mapping[str, str], model: str = "m") -> list[dict[str, object]]:
@@ -95,11 +95,7 @@ def test_what_answers_took_in_total_and_for_each_solved_problem(tmp_path: Path) 
     (row,) = records(usage(read([write(tmp_path / "r.jsonl", lines)]).items))
     assert (row["answers"], row["measured"], row["solved"]) == (3, 3, 2)
     assert (row["tokens in"], row["cost $"], row["seconds"]) == (2000, 0.06, 30.0)
-    assert (row["tokens in / solved"], row["cost $ / solved"], row["seconds / solved"]) == (
-        1000,
-        0.03,
-        15.0,
-    )
+    assert (row["tokens in / solved"], row["cost $ / solved"], row["seconds / solved"]) == (1000, 0.03, 15.0)
 
 
 def test_each_system_by_category() -> None:
@@ -207,7 +203,7 @@ def test_a_second_judge_has_columns_of_its_own(tmp_path: Path) -> None:
     lines = [answer("1-A", "m", run="r", outcome="passed", judges={"gpt": "CC", "claude": "LC"})]
     lines += [answer("2-B", "m", run="r", outcome="failed", judges={"gpt": "LI", "claude": "unparsable"})]
     lines += [answer("2-B", "m", run="r", grader="ada", grade="completely correct")]
-    out = analyze([write(tmp_path / "r.jsonl", lines)], tmp_path / "out").folder
+    out = analyzed(tmp_path, lines).folder
     (row,) = table(out, "table2-results")
     assert (row["judge gpt CC %"], row["judge claude LC %"], row["judge claude unparsable"]) == (
         "50.0",

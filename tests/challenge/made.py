@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from lmr_author.authoring.masking import MaskOptions, mask
+from lmr_author.authoring.recording import explored
 from lmr_author.core.task import Task
 from lmr_author.core.task.challenge import Challenge, Challenger
 from lmr_author.release.challenge.challenge import ChallengeOptions, ChallengeRun, challenge
@@ -82,14 +85,15 @@ def grid_task(parent: Path) -> Task:
     write_files(task.root / "small-repo", {"pkg/grid.py": SOURCE})
     write_files(parent, {"driver.py": DRIVER})
     mask(task, MaskOptions((TARGET,), category="Evaluation Metrics"), task.root)
-    recorded(task, TARGET, "python", "driver.py", cases=3, here=parent, generated=True)
+    recorded(task, TARGET, "python", "driver.py", cases=3, here=parent)
     return task
 
 
 def run(task: Task, path: Path | None = None, **options: object) -> ChallengeRun:
     """Challenge a task without isolation of its environment from others, and without a terminal."""
     chosen = ChallengeOptions(**{"answers": path, "where": PLAIN, **options})  # type: ignore[arg-type]
-    with few_generated_calls(some=True):
+    with few_generated_calls(some=True), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(explored, "MOST", 30)
         return challenge(task, chosen, task.root.parent, quiet)
 
 

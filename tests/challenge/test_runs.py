@@ -28,6 +28,7 @@ from tests.challenge.made import answer
 from tests.cli.program import lmr_forked, refuse
 from tests.evaluation.foreign import PLAIN, PLAIN_PYTHON
 from tests.pipeline import quiet, recorded
+from tests.review.reviewing import run as command
 
 pytestmark = pytest.mark.bwrap
 
@@ -131,7 +132,9 @@ def test_the_driver_is_looked_for_before_anything_runs(
     assert not task.challenge_path.exists()
 
 
-def test_the_hint_can_be_pasted(challenged: Challenged, tmp_path: Path) -> None:
+def test_the_hint_can_be_pasted(
+    challenged: Challenged, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Where the task remembers the folder, as it is; what a stranger's record says is never taken without a word."""
     task, folder = without_driver(challenged, tmp_path)
     told = ("challenge", task.root, "--answers", folder, "--python", PLAIN_PYTHON)
@@ -141,8 +144,8 @@ def test_the_hint_can_be_pasted(challenged: Challenged, tmp_path: Path) -> None:
     _, hint = refuse(2, *told, cwd=tmp_path)
     words = shlex.split(hint.partition(": ")[2])
     assert words[0] == "lmr-author" and words[-1] == str(tmp_path / "elsewhere")
-    done = lmr_forked(*words[1:], cwd=tmp_path)
-    assert done.code == 1 and "passes, but differs on another recorded call" in done.out, done.err
+    code, shown = command(capsys, *words[1:])
+    assert code == 1 and "passes, but differs on another recorded call" in shown
 
 
 def test_record_remembers_a_driver_outside_of_the_repository(challenged: Challenged, tmp_path: Path) -> None:

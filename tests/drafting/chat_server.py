@@ -51,10 +51,7 @@ def _completion(reply: Reply) -> dict[str, Any]:
         {
             "id": f"call-{number}-{threading.get_ident()}",
             "type": "function",
-            "function": {
-                "name": name,
-                "arguments": given if isinstance(given, str) else json.dumps(given),
-            },
+            "function": {"name": name, "arguments": given if isinstance(given, str) else json.dumps(given)},
         }
         for number, (name, given) in enumerate(reply.get("calls", ()))
     ]

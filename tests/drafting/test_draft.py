@@ -18,6 +18,10 @@ import yaml
 
 from lmr_author.cli.app import main
 from lmr_author.core.task import Task
+from lmr_author.proof.evaluation import exploring
+from lmr_author.release.drafting import rounds
+from lmr_author.release.recipes.make import make_one
+from tests.cli import forked
 from tests.cli.program import ENVIRONMENT, PROGRAM, lmr_forked
 from tests.drafting.chat_server import Reply, served
 from tests.gitrepos import git, make_repository
@@ -133,7 +137,15 @@ def calls(*each: tuple[str, Any]) -> Reply:
     return {"text": "", "calls": each}
 
 
-def test_a_model_drafts_a_sound_task(place: Path) -> None:
+def makes_in_its_own_process(*arguments: Any) -> None:
+    """A forked command without the start of another process, which would not know that no calls are generated."""
+    rounds.in_a_process = make_one
+    exploring.MOST_OF_ANSWER = 0
+    forked._as_command(*arguments)
+
+
+def test_a_model_drafts_a_sound_task(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forked, "_as_command", makes_in_its_own_process)
     model = Model(
         calls(("read_pages", {"first": 1, "last": 1}), ("read_file", {"path": "steps/core.py"})),
         lambda: calls(recipe(place, seconds=0.1), ("make", {"to": "record"})),

@@ -170,7 +170,6 @@ HOSTILE: dict[str, str] = {
         "    os._exit(0)",
     ),
     "kills the replayer": does("os.kill(os.getppid(), signal.SIGKILL)"),
-    "stops the replayer": does("os.kill(os.getppid(), signal.SIGSTOP)", "time.sleep(60)"),
     "kills everything": does("os.kill(-1, signal.SIGKILL)"),
     "crashes the interpreter": does("ctypes.string_at(0)"),
     "recurses": "def hinge(x, margin=1.0):\n    return hinge(x, margin)\n",
@@ -182,8 +181,7 @@ HOSTILE: dict[str, str] = {
         "nest()", "def nest():\n    a = 0.0\n    for _ in range(10**5):\n        a = [a]\n    return a\n"
     ),
     "calls home": does(
-        "socket.create_connection(('1.1.1.1', 53), timeout=2).send(b'x')",
-        "return float('nan')",
+        "socket.create_connection(('1.1.1.1', 53), timeout=2).send(b'x')", "return float('nan')"
     ),
     "links to the host": does(
         "for place in ('/tmp/link', 'link', 'pkg/link.py'):",

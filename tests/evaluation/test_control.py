@@ -77,7 +77,6 @@ def test_where_the_golden_never_gets_by_nothing_is_proven(
 ) -> None:
     busy(monkeypatch, 99)
     result = run_gates(task)
-
     for name in ("trivial-fails", "mutants-die"):
         assert gate(result, name).status is GateStatus.UNPROVEN
         assert "the golden itself fails beside" in gate(result, name).message
@@ -90,7 +89,6 @@ def test_a_version_whose_time_ran_out_is_tried_again(
 ) -> None:
     asked = busy(monkeypatch, 1, "same")
     same = trees.golden_overlay["pkg/losses.py"]
-
     assert judge(trees).versions({"same": same, "wrong": WRONG})["same"].passed
     assert len(asked) == 2
 

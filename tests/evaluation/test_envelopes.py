@@ -39,6 +39,10 @@ def fence(code: str, label: str = "python") -> str:
     return f"```{label}\n{code}\n```"
 
 
+def as_json(**fields: object) -> str:
+    return json.dumps(fields)
+
+
 def stub(s: Subject) -> str:
     return lines_of(s.masked, find_function(s.masked, s.qualname))
 
@@ -57,6 +61,11 @@ def last(code: str) -> str:
 
 def header(s: Subject, text: str) -> str:
     return f"{text}\n{textwrap.indent(split(s.final)[1], '    ')}"
+
+
+def headed(text: str) -> Text:
+    """The function below another signature, in a fence."""
+    return lambda s: fence(header(s, text))
 
 
 def edited(path: str, old: str, new: str) -> str:
@@ -79,7 +88,7 @@ def asked(*calls: tuple[str, dict[str, Any] | str]) -> str:
     """A message with tool calls as OpenAI's clients have it."""
     functions = [{"name": name, "arguments": json.dumps(given)} for name, given in calls]
     listed = [{"id": "1", "type": "function", "function": function} for function in functions]
-    return json.dumps({"role": "assistant", "content": None, "tool_calls": listed})
+    return as_json(role="assistant", content=None, tool_calls=listed)
 
 
 def used(*inputs: dict[str, Any], name: str = EDITOR) -> str:
@@ -116,50 +125,37 @@ def halves(code: str, at: int) -> str:
 
 JUDGED: dict[str, Text] = {
     # JSON
-    "explanation longer than the code": lambda s: json.dumps({"explanation": PROSE, "code": s.final}),
+    "explanation longer than the code": lambda s: as_json(explanation=PROSE, code=s.final),
     "JSON in a fence with prose around": lambda s: (
-        f"So:\n{fence(json.dumps({'explanation': PROSE, 'code': s.final}), 'json')}\nDone."
+        f"So:\n{fence(as_json(explanation=PROSE, code=s.final), 'json')}\nDone."
     ),
-    "JSON behind a word": lambda s: "Answer: " + json.dumps({"code": s.final}),
-    "JSON before prose": lambda s: json.dumps({"answer": s.final}) + "\n\nI hope this helps!",
-    "nested JSON": lambda s: json.dumps(
-        {"status": "ok", "result": {"implementation": s.final, "notes": PROSE}}
-    ),
-    "body in JSON": lambda s: json.dumps(
-        {"analysis": PROSE, "solution": split(s.final)[1], "complexity": "O(n)"}
-    ),
-    "fence in JSON": lambda s: json.dumps(
-        {"role": "assistant", "content": f"Here:\n{fence(s.final)}\n{PROSE}"}
-    ),
-    "lines in JSON": lambda s: json.dumps({"code": s.final.split("\n")}),
+    "JSON behind a word": lambda s: "Answer: " + as_json(code=s.final),
+    "JSON before prose": lambda s: as_json(answer=s.final) + "\n\nI hope this helps!",
+    "nested JSON": lambda s: as_json(status="ok", result={"implementation": s.final, "notes": PROSE}),
+    "body in JSON": lambda s: as_json(analysis=PROSE, solution=split(s.final)[1], complexity="O(n)"),
+    "fence in JSON": lambda s: as_json(role="assistant", content=f"Here:\n{fence(s.final)}\n{PROSE}"),
+    "lines in JSON": lambda s: as_json(code=s.final.split("\n")),
     "line ends in JSON's strings": lambda s: '{"code": "' + s.final.replace('"', '\\"') + '"}',
-    "JSON lines": lambda s: "\n".join(json.dumps({"code": code}) for code in (s.draft, s.final)),
+    "JSON lines": lambda s: "\n".join(as_json(code=code) for code in (s.draft, s.final)),
     "chat as JSON lines": lambda s: "\n".join(
-        json.dumps({"role": role, "content": fence(code)})
+        as_json(role=role, content=fence(code))
         for role, code in (("assistant", s.draft), ("assistant", s.final), ("user", s.draft))
     ),
-    "draft in the reasoning": lambda s: json.dumps({"code": s.final, "reasoning": fence(s.draft)}),
-    "chat completion": lambda s: json.dumps(
-        {"choices": [{"message": {"reasoning_content": fence(s.draft), "content": fence(s.final)}}]}
+    "draft in the reasoning": lambda s: as_json(code=s.final, reasoning=fence(s.draft)),
+    "chat completion": lambda s: as_json(
+        choices=[{"message": {"reasoning_content": fence(s.draft), "content": fence(s.final)}}]
     ),
-    "files in JSON": lambda s: json.dumps(
-        {
-            "files": [
-                {"path": PATH, "content": s.in_file(s.final)},
-                {"path": "tests/test_it.py", "content": OTHER},
-            ]
-        }
+    "files in JSON": lambda s: as_json(
+        files=[{"path": PATH, "content": s.in_file(s.final)}, {"path": "tests/test_it.py", "content": OTHER}]
     ),
     "paths as keys": lambda s: json.dumps({PATH: s.in_file(s.final), "pkg/old.py": OTHER}),
-    "notebook": lambda s: json.dumps(
-        {
-            "cells": [
-                {"cell_type": "markdown", "source": [PROSE]},
-                {"cell_type": "code", "source": s.final.splitlines(keepends=True)},
-            ]
-        }
+    "notebook": lambda s: as_json(
+        cells=[
+            {"cell_type": "markdown", "source": [PROSE]},
+            {"cell_type": "code", "source": s.final.splitlines(keepends=True)},
+        ]
     ),
-    "JSON after the code": lambda s: f"{fence(s.final)}\n{fence(json.dumps({'result': [0.1]}), 'json')}",
+    "JSON after the code": lambda s: f"{fence(s.final)}\n{fence(as_json(result=[0.1]), 'json')}",
     "JSON in the code": lambda s: (
         "So:\n\n"
         + s.final.replace(
@@ -207,7 +203,7 @@ JUDGED: dict[str, Text] = {
     ),
     "call in tags with JSON": lambda s: (
         "<tool_call>\n"
-        + json.dumps({"name": "edit", "arguments": {"path": PATH, **replaced(stub(s), s.final)}})
+        + as_json(name="edit", arguments={"path": PATH, **replaced(stub(s), s.final)})
         + "\n</tool_call>"
     ),
     "call in tags": lambda s: (
@@ -241,12 +237,8 @@ JUDGED: dict[str, Text] = {
     "line numbers with a colon": lambda s: fence(marked(s.final, lambda number, line: f"{number}: {line}")),
     "cat -n": lambda s: "Now:\n" + marked(s.final, lambda number, line: f"{number:6d}\t{line}"),
     "entities": lambda s: f'<pre><code class="language-python">{html.escape(s.final)}</code></pre>',
-    "entity that is Python by accident": lambda s: fence(
-        header(s, "def hinge(x, margin=1.0):\n    flag = 1 &lt; 2")
-    ),
-    "entities in a string": lambda s: fence(
-        header(s, "def hinge(x, margin=1.0):\n    assert len('&lt;') == 4")
-    ),
+    "entity that is Python by accident": headed("def hinge(x, margin=1.0):\n    flag = 1 &lt; 2"),
+    "entities in a string": headed("def hinge(x, margin=1.0):\n    assert len('&lt;') == 4"),
     "prompts": lambda s: fence(prompted(s.final)),
     "cell of a notebook": lambda s: fence(cell(s.final)),
     "two fences, the first without a return": lambda s: halves(s.final, -1),
@@ -257,12 +249,10 @@ JUDGED: dict[str, Text] = {
         "\u200b" + s.final.replace("    gap", "\u00a0\u00a0\u00a0\u00a0gap")
     ),
     "non-breaking spaces, bare": lambda s: "So:\n\n" + s.final.replace("    ", "\u00a0\u00a0\u00a0\u00a0"),
-    "non-breaking space in a string": lambda s: fence(
-        header(s, "def hinge(x, margin=1.0):\n    assert len('a\u00a0\u200b') == 3")
+    "non-breaking space in a string": headed(
+        "def hinge(x, margin=1.0):\n    assert len('a\u00a0\u200b') == 3"
     ),
-    "typographic quotes": lambda s: fence(
-        header(s, "def hinge(x, margin=1.0):\n    kind = \u201cmean\u201d")
-    ),
+    "typographic quotes": headed("def hinge(x, margin=1.0):\n    kind = \u201cmean\u201d"),
     "Windows line ends": lambda s: fence(s.final).replace("\n", "\r\n"),
     # thoughts
     "channels": lambda s: (
@@ -276,8 +266,8 @@ JUDGED: dict[str, Text] = {
         f"◁think▷\n{s.draft}\n◁/think▷\n<seed:think>\n{s.draft}\n</seed:think>\n<answer>\n{s.final}\n</answer>"
     ),
     # signatures
-    "parameter with a default": lambda s: fence(
-        header(s, "def hinge(x, margin=1.0, reduction='mean'):\n    assert reduction == 'mean'")
+    "parameter with a default": headed(
+        "def hinge(x, margin=1.0, reduction='mean'):\n    assert reduction == 'mean'"
     ),
     "keyword with a constant": lambda s: fence(
         "ONE = 1.0\n\n\n"
@@ -285,13 +275,13 @@ JUDGED: dict[str, Text] = {
             s, "def hinge(x, margin=1.0, *, weight=ONE, **more):\n    margin = margin * weight + len(more)"
         )
     ),
-    "a lambda as default": lambda s: fence(
-        header(s, "def hinge(x, margin=1.0, scale=lambda v, by=1: v * by):\n    margin = scale(margin)")
+    "a lambda as default": headed(
+        "def hinge(x, margin=1.0, scale=lambda v, by=1: v * by):\n    margin = scale(margin)"
     ),
-    "made keyword-only": lambda s: fence(header(s, "def hinge(x, *, margin=1.0):")),
+    "made keyword-only": headed("def hinge(x, *, margin=1.0):"),
 }
 METHODS: dict[str, Text] = {
-    "JSON": lambda s: json.dumps({"thoughts": PROSE, "answer": method(s)}),
+    "JSON": lambda s: as_json(thoughts=PROSE, answer=method(s)),
     "str_replace of the body": lambda s: used(
         replaced(
             f'"""Add a value."""\n{s.indent}    raise NotImplementedError', f'"""Add a value."""\n{body(s)}'
@@ -312,8 +302,8 @@ METHODS: dict[str, Text] = {
 }
 INVALID: dict[str, tuple[str, Text]] = {
     "refusal": ("no Python code; it begins with \"I'm unable", lambda s: "I'm unable to see the paper."),
-    "refusal in JSON": ("no Python code", lambda s: json.dumps({"code": None, "error": "no equation"})),
-    "JSON cut off": ("not Python|no Python", lambda s: fence(json.dumps({"code": s.final})[:-30], "json")),
+    "refusal in JSON": ("no Python code", lambda s: as_json(code=None, error="no equation")),
+    "JSON cut off": ("not Python|no Python", lambda s: fence(as_json(code=s.final)[:-30], "json")),
     "another language": (
         "a fence of julia",
         lambda s: fence("function hinge(x)\n  x = 1\n  return x\nend", "julia"),
@@ -335,10 +325,7 @@ INVALID: dict[str, tuple[str, Text]] = {
         "changes pkg/util.py, not",
         lambda s: asked(("write", {"path": "pkg/util.py", "content": s.final})),
     ),
-    "edit of another file": (
-        "changes pkg/util.py, not",
-        lambda s: edited("pkg/util.py", stub(s), s.final),
-    ),
+    "edit of another file": ("changes pkg/util.py, not", lambda s: edited("pkg/util.py", stub(s), s.final)),
     "str_replace that does not fit": (
         "an edit does not apply",
         lambda s: used(
@@ -381,34 +368,22 @@ INVALID: dict[str, tuple[str, Text]] = {
         r"signature of hinge: \(score, margin=1.0\) instead of \(x, margin=1.0\)",
         lambda s: fence(header(s, "def hinge(score, margin=1.0):").replace("- x", "- score")),
     ),
-    "parameter removed": (
-        "changes the signature",
-        lambda s: fence(header(s, "def hinge(x):\n    margin = 1.0")),
-    ),
-    "order changed": ("changes the signature", lambda s: fence(header(s, "def hinge(margin, x):"))),
-    "parameter in between": (
-        "changes the signature",
-        lambda s: fence(header(s, "def hinge(x, eps=0, margin=1.0):")),
-    ),
-    "parameter without a default": (
-        "changes the signature",
-        lambda s: fence(header(s, "def hinge(x, margin, scale):")),
-    ),
-    "star arguments": (
-        "changes the signature",
-        lambda s: fence(header(s, "def hinge(*args, **kwargs):\n    x, margin = args")),
-    ),
+    "parameter removed": ("changes the signature", headed("def hinge(x):\n    margin = 1.0")),
+    "order changed": ("changes the signature", headed("def hinge(margin, x):")),
+    "parameter in between": ("changes the signature", headed("def hinge(x, eps=0, margin=1.0):")),
+    "parameter without a default": ("changes the signature", headed("def hinge(x, margin, scale):")),
+    "star arguments": ("changes the signature", headed("def hinge(*args, **kwargs):\n    x, margin = args")),
 }
 
 
 @pytest.mark.parametrize("name", JUDGED)
 def test_a_function_is_judged_as_it_was_meant(name: str) -> None:
-    assert not problem({"text": JUDGED[name], "must": "judged"})
+    assert not problem({"text": JUDGED[name]})
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_a_method_is_judged_as_it_was_meant(name: str) -> None:
-    assert not problem({"text": METHODS[name], "must": "judged", "target": METHOD})
+    assert not problem({"text": METHODS[name], "target": METHOD})
 
 
 @pytest.mark.parametrize("name", INVALID)

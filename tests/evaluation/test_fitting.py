@@ -99,7 +99,6 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_gives_the_same_file(form: str) -> None:
     found = fitted(FORMS[form])
-
     assert found.data.decode() == replaced(BODY)
     assert (found.kept, found.unchanged) == ((), False)
     assert found.dropped == ()
@@ -123,7 +122,6 @@ METHOD = f"def add(self, value):\n{textwrap.indent(textwrap.dedent(METHOD_BODY),
 )
 def test_a_method_at_any_indentation(answer: str) -> None:
     found = fitted(answer, "Meter.add")
-
     assert found.data.decode() == replaced(METHOD_BODY, "add")
     assert found.dropped == ()
 
@@ -142,7 +140,6 @@ def test_helpers_imports_and_constants_are_kept_and_named() -> None:
         "class Box:\n    pass\n\n\n" + "@np.vectorize\n" + FUNCTION.replace("gap > 0", "helper(gap) > 0")
     )
     found = fitted(answer)
-
     assert found.kept == ("functools", "EPSILON", "helper")
     assert found.dropped == ()
     text = found.data.decode()
@@ -158,7 +155,6 @@ def test_a_method_brings_other_methods_along() -> None:
     )
     for text in (answer, "class Meter:\n" + answer):
         found = fitted(text, "Meter.add")
-
         assert found.kept == ("Meter._mean",)
         assert "changes Meter.last" in found.dropped
         assert "    def _mean(self):\n        return 1\n\n    def add(self, value):" in found.data.decode()
@@ -177,7 +173,6 @@ def test_a_method_brings_other_methods_along() -> None:
 )
 def test_edits_elsewhere_are_reported_and_not_applied(answer: str, said: str) -> None:
     found = fitted(answer)
-
     assert any(item.startswith(said) for item in found.dropped), found.dropped
     assert found.data.decode() == replaced(BODY)
 
@@ -213,7 +208,6 @@ def test_another_signature_is_refused(answer: str, seen: str) -> None:
 def test_a_decorator_that_the_answer_adds_is_applied_with_what_it_uses() -> None:
     answer = f"import functools\n\ndef twice(f):\n    return f\n\n@twice\n@np.vectorize\n{FUNCTION}"
     found = fitted(answer)
-
     assert "\n\n@twice\n@np.vectorize\ndef hinge" in found.data.decode()
     assert found.kept == ("twice",)
     assert found.data.decode().splitlines()[found.line - 1].startswith("def hinge")
@@ -222,7 +216,6 @@ def test_a_decorator_that_the_answer_adds_is_applied_with_what_it_uses() -> None
 @pytest.mark.parametrize("answer", ["def hinge(x, margin=1.0):\n    raise NotImplementedError\n", GOAL])
 def test_an_answer_that_does_nothing_is_noticed(answer: str) -> None:
     text = answer if answer == GOAL else answer.replace(":\n", ':\n    """Hinge loss."""\n')
-
     assert fitted(text).unchanged
 
 
@@ -247,7 +240,6 @@ def test_what_is_no_answer_is_invalid(answer: str, said: str) -> None:
 def test_windows_line_endings_and_tabs_of_the_goal_file_stay() -> None:
     text = GOAL.replace("    ", "\t").replace("\n", "\r\n")
     found = fit(FUNCTION, place(text=text))
-
     assert found.data.decode() == replaced(BODY).replace("    ", "\t").replace("\n", "\r\n")
 
 
@@ -255,7 +247,6 @@ def test_a_class_stands_for_its_methods() -> None:
     init = "class Meter:\n    def __init__(self):\n        self.values = [1]\n\n"
     answer = init + "    def add(self, value):\n        return 5\n"
     found = fitted(answer, "Meter.__init__", "Meter.add")
-
     text = found.data.decode()
     assert "self.values = [1]" in text and "return 5" in text and found.dropped == ()
     assert fitted(init, "Meter.__init__", "Meter.add").dropped == ("the answer lacks Meter.add",)
@@ -266,9 +257,7 @@ def test_other_masked_functions_are_another_answers_business() -> None:
     golden_add = replaced(METHOD_BODY, "add")
     where = replace(place(text=golden_add), given=place().goal, others=("Meter.add",))
     answer = replaced(BODY).replace("raise NotImplementedError", "return 'mine'")
-
     found = fit(answer, where)
-
     assert found.data.decode() == golden_add.replace(
         '    """Hinge loss."""\n    raise NotImplementedError', f'    """Hinge loss."""\n{BODY}'
     )
@@ -279,7 +268,6 @@ def test_a_whole_file_with_a_fence_in_a_docstring_is_read_as_a_file() -> None:
     text = replaced(BODY).replace(
         '"""Losses."""', '"""Losses.\n\n```python\ndef hinge(x): return 0\n```\n"""'
     )
-
     assert f"{BODY}\n\n\nclass" in fitted(text).data.decode()
 
 
@@ -323,7 +311,6 @@ def test_a_function_beside_a_bare_method_is_put_where_it_is_called() -> None:
     helpers = "def _scaled(self, value):\n    return value\n\n\ndef _own(self):\n    return 1\n\n\n"
     answer = f"{helpers}def add(self, value):\n    return _scaled(self, value) + self._own()\n"
     found = fitted(answer, "Meter.add")
-
     assert set(found.kept) == {"_scaled", "Meter._own"}
     assert "\ndef _scaled(self, value):" in found.data.decode()
     assert "\n    def _own(self):" in found.data.decode()
@@ -334,7 +321,6 @@ def test_a_table_is_filled_as_in_the_answer_and_a_drafts_helper_is_replaced() ->
     code = "TABLE = {}\nTABLE[1] = 2\n\ndef helper(x):\n    return TABLE[x]\n\n"
     code += FUNCTION.replace("else 0.0", "else helper(1)")
     text = fitted(f"{draft}better:\n```python\n{code}```").data.decode()
-
     assert text.count("def helper(x):") == 1 and "return TABLE[x]" in text
     assert text.index("TABLE = {}") < text.index("TABLE[1] = 2") < text.index("def hinge")
 

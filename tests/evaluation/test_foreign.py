@@ -10,15 +10,7 @@ from lmr_author.core.errors import LmrError
 from lmr_author.core.task import GateResult, GateStatus, Task
 from lmr_author.proof.evaluation.evaluate import EvaluateOptions, evaluate
 from lmr_author.proof.evaluation.script import ScriptRun, obstacle, problem
-from tests.evaluation.foreign import (
-    ASSERTS,
-    GOLDEN,
-    MASKS,
-    MEAN,
-    PLAIN,
-    STYLES,
-    foreign_task,
-)
+from tests.evaluation.foreign import ASSERTS, GOLDEN, MASKS, MEAN, PLAIN, STYLES, foreign_task
 
 
 def gates(task: Task) -> dict[str, GateResult]:
@@ -31,39 +23,30 @@ def gates(task: Task) -> dict[str, GateResult]:
 @pytest.mark.bwrap
 def test_a_mask_need_not_raise(tmp_path: Path) -> None:
     found = gates(foreign_task(tmp_path, STYLES["log only"], MASKS["undefined names"]))
-
     assert found["masked-fails"].status is GateStatus.PASSED, found["masked-fails"].message
     assert found["trivial-fails"].status is GateStatus.PASSED
-
-
-@pytest.mark.bwrap
-def test_other_spellings_in_info_json_are_read(tmp_path: Path) -> None:
-    spelt = {"goal_file": "./scores\\smooth.py", "class_name": "Smooth", "goal_function": "softplus()"}
-
-    found = gates(foreign_task(tmp_path, ASSERTS, **spelt))
-
-    assert {gate.status for name, gate in found.items() if name != "mutants-die"} == {GateStatus.PASSED}
 
 
 def test_a_file_that_cannot_be_told_is_an_error(tmp_path: Path) -> None:
     task = foreign_task(tmp_path, ASSERTS, golden_file="elsewhere.py", goal_file="elsewhere.py")
     (task.root / "golden_files/other_golden.py").write_text("")
-
     with pytest.raises(LmrError, match="implementation 1: goal_file"):
         gates(task)
 
 
 @pytest.mark.bwrap
-def test_a_loose_info_json_is_taken_as_it_was_meant(tmp_path: Path) -> None:
-    task = foreign_task(
-        tmp_path, ASSERTS, golden_file="golden_files/golden.py", class_name="Smooth", goal_file="smooth.py"
-    )
-    (task.root / "scores-repo/unit_test/unit_test_1.py").rename(
-        task.root / "scores-repo/unit_test/unit_test.py"
-    )
-
+@pytest.mark.parametrize(
+    ("spelt", "test"),
+    [
+        ({"goal_file": "./scores\\smooth.py", "goal_function": "softplus()"}, "unit_test_1.py"),
+        ({"goal_file": "smooth.py", "golden_file": "golden_files/golden.py"}, "unit_test.py"),
+    ],
+)
+def test_a_loose_info_json_is_taken_as_it_was_meant(tmp_path: Path, spelt: dict[str, str], test: str) -> None:
+    task = foreign_task(tmp_path, ASSERTS, class_name="Smooth", **spelt)
+    tests = task.root / "scores-repo/unit_test"
+    (tests / "unit_test_1.py").rename(tests / test)
     found = gates(task)
-
     assert {gate.status for name, gate in found.items() if name != "mutants-die"} == {GateStatus.PASSED}
 
 
@@ -76,7 +59,6 @@ def test_a_masked_class_stands_for_its_methods(tmp_path: Path) -> None:
         "    def add(self, value):\n        raise NotImplementedError\n"
     )
     found = gates(foreign_task(tmp_path, MEAN, masked=masked, goal_function="Mean"))
-
     assert {name for name, gate in found.items() if gate.status is not GateStatus.PASSED} == {"mutants-die"}
 
 
@@ -110,9 +92,7 @@ UNITTEST_OK = "..\nRan 2 tests in 0.001s\n\nOK\n"
 )
 def test_exit_code_and_words_have_to_agree(golden: ScriptRun, other: ScriptRun, said: str) -> None:
     assert problem(golden, None) == ""
-
     found = problem(other, golden)
-
     assert said in found
     assert bool(found) == bool(said)
 
@@ -186,10 +166,7 @@ print("Passed")
 @pytest.mark.bwrap
 @pytest.mark.parametrize(
     ("test", "status"),
-    [
-        (COMPARES_ITSELF, GateStatus.FAILED),
-        (COMPARES_ITSELF.replace("- total", "- 5.0"), GateStatus.PASSED),
-    ],
+    [(COMPARES_ITSELF, GateStatus.FAILED), (COMPARES_ITSELF.replace("- total", "- 5.0"), GateStatus.PASSED)],
 )
 def test_zeros_that_can_be_unpacked_are_tried_on_a_hand_made_test(
     tmp_path: Path, test: str, status: GateStatus
@@ -199,9 +176,7 @@ def test_zeros_that_can_be_unpacked_are_tried_on_a_hand_made_test(
     )
     golden = task.root / "golden_files" / "smooth_golden.py"
     golden.write_text(f"{PARTS}    both = [x, scale]\n    return sum(both), both\n")
-
     found = gates(task)["trivial-fails"]
-
     assert found.status is status, found.message
     assert ("zeros in the golden's shape" in found.message) is (status is GateStatus.FAILED)
 

@@ -69,11 +69,9 @@ def test_a_test_that_a_trivial_implementation_passes(tmp_path: Path) -> None:
     assert "zeros in the golden's shape" in failed.message
 
 
-def test_without_isolation_the_gate_is_unproven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    task = only_hinge(tmp_path)
+def test_without_isolation_the_gate_is_unproven(hinge: Task, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lmr_author.runtime.sandbox.bubblewrap.tools", lambda: None)
-    recorded(task)
-    result = run_gates(task)
+    result = run_gates(hinge)
     found = statuses(result)
     assert found.pop("isolated") is GateStatus.UNPROVEN
     assert "runs as you" in result.gates[0].message, "said before anything of the task is run"

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from lmr_author.authoring.masking import MaskOptions, mask
 from lmr_author.core.task import Task
+from lmr_author.proof.evaluation import script
+from lmr_author.proof.evaluation.candidates import scorer
 from lmr_author.proof.evaluation.candidates.results import CandidateResult
 from lmr_author.proof.evaluation.candidates.run import ScoredPredictions, score
 from lmr_author.proof.evaluation.candidates.scorer import CandidateOptions
@@ -23,13 +25,13 @@ from lmr_author.runtime.sandbox import bubblewrap
 from tests.cli.program import snapshot
 from tests.evaluation.foreign import PLAIN, foreign_task
 from tests.evaluation.hostile import CORRECT, HOSTILE, returns
-from tests.pipeline import recorded
+from tests.pipeline import few_generated_calls, recorded
 from tests.support import make_task, remove_image
 
 BASE_IMAGE = os.environ.get("LMR_TEST_BASE_IMAGE", "lmr-author/base:bookworm")
 HINGE = "pkg/losses.py::hinge"
-GRACE_SECONDS = 4.0
-"""In place of ten: nothing here has to wait for long."""
+SECONDS, GRACE_SECONDS = 1.0, 3.0
+"""In place of a minute and of ten seconds: nothing here has to wait for long."""
 IN_DOCKER = (
     "reads expected outputs",
     "forks for ever",
@@ -37,11 +39,6 @@ IN_DOCKER = (
     "kills everything",
     "becomes root",
 )
-
-
-@pytest.fixture
-def task(recorded_hinge: Task) -> Task:
-    return recorded_hinge
 
 
 def judged(
@@ -52,11 +49,13 @@ def judged(
     lines = [{"task": task.name, "index": 1, "model": model, "code": code} for model, code in answers]
     source = out / "predictions.jsonl"
     source.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    chosen = CandidateOptions(out, jobs=2, where=PLAIN, seconds=1.5, memory_mb=1024, start_seconds=8)
+    chosen = CandidateOptions(out, jobs=2, where=PLAIN, seconds=SECONDS, memory_mb=1024, start_seconds=8)
     for name, value in options.items():
         object.__setattr__(chosen, name, value)
-    with pytest.MonkeyPatch.context() as patch:
+    with few_generated_calls(some=False), pytest.MonkeyPatch.context() as patch:
         patch.setattr(replaying, "GRACE_SECONDS", GRACE_SECONDS)
+        patch.setattr(scorer, "_GRACE_SECONDS", 1)
+        patch.setattr(script, "DiskWatch", partial(script.DiskWatch, most_bytes=2**26))
         found: ScoredPredictions = score([task], source, chosen, lambda _: None, lambda *_: None)
     return {result.model: result for result in found.results}
 
@@ -71,7 +70,8 @@ def beside(hostile: Sequence[str]) -> list[tuple[str, str]]:
 
 @pytest.mark.bwrap
 @pytest.mark.timeout(900)
-def test_hostile_candidates_score_nothing_and_harm_nothing(task: Task, tmp_path: Path) -> None:
+def test_hostile_candidates_score_nothing_and_harm_nothing(recorded_hinge: Task, tmp_path: Path) -> None:
+    task = recorded_hinge
     assert len(HOSTILE) >= 40
     before = snapshot(task.root)
     running = set(own_processes())
@@ -96,10 +96,9 @@ def test_hostile_candidates_score_nothing_and_harm_nothing(task: Task, tmp_path:
 
 @pytest.mark.docker
 @pytest.mark.timeout(900)
-def test_hostile_candidates_in_docker(task: Task, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_hostile_candidates_in_docker(hinge: Task, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """In an image with everything of the task in it, as hand-made Dockerfiles make it."""
-    copied = Task(tmp_path / "1-Copied")
-    shutil.copytree(task.root, copied.root)
+    copied = Task(hinge.root.rename(tmp_path / "1-Copied"))
     copied.dockerfile.write_text(f"FROM {BASE_IMAGE}\nWORKDIR /workspace\nCOPY . .\nCOPY . /elsewhere\n")
     (copied.root / ".dockerignore").unlink(missing_ok=True)
     answers = beside(IN_DOCKER)
@@ -141,7 +140,10 @@ FORGERIES = {
         "    for number in range(10**6):\n"
         "        with open(f'unit_test/{number}', 'wb') as file:\n            file.write(bytes(1 << 20))\n"
     ),
-    "makes a folder for ever": "    import os\n    while True:\n        os.mkdir('a')\n        os.chdir('a')\n",
+    "makes folders below all limits": (
+        "    import os\n    for _ in range(5_000):\n        os.mkdir('a')\n        os.chdir('a')\n"
+        "    while True:\n        pass\n"
+    ),
     "never ends": "    while True:\n        pass\n",
 }
 HONEST = "    scaled = beta * x\n    return math.log(1 + math.exp(-abs(scaled))) / beta + max(x, 0.0)\n"
@@ -155,14 +157,12 @@ def test_forged_verdicts_of_a_hand_written_test(tmp_path: Path) -> None:
     before = snapshot(task.root)
     header = "def softplus(x, beta=1.0):\n"
     answers = [(name, header + body) for name, body in FORGERIES.items()] + [("honest", header + HONEST)]
-
     found = judged(task, answers, tmp_path / "out", start_seconds=5.0)
-
     assert found["honest"].outcome is Outcome.PASSED, found["honest"]
     outcomes = {name: found[name].outcome for name in FORGERIES}
     assert {name for name, outcome in outcomes.items() if outcome is Outcome.PASSED} == set()
     assert outcomes["reads what is expected"] is outcomes["says it all and exits"] is Outcome.INVALID
-    assert outcomes["never ends"] is Outcome.TIMEOUT
+    assert outcomes["never ends"] is outcomes["makes folders below all limits"] is Outcome.TIMEOUT
     assert outcomes["fills the disk"] in (Outcome.CRASHED, Outcome.TIMEOUT)
     assert snapshot(task.root) == before
 
@@ -196,10 +196,10 @@ def hinge(x, margin=1.0):
 """
 
 
-@pytest.fixture
-def copied(tmp_path: Path) -> Task:
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Task:
     """Two targets that are copies of each other, in two files, and a third that is another function."""
-    made = make_task(tmp_path / "tasks")
+    made = make_task(tmp_path_factory.mktemp("copied"))
     (made.root / "small-repo" / "pkg" / "legacy.py").write_bytes(COPY)
     targets = (HINGE, "pkg/legacy.py::old_hinge", "pkg/losses.py::Meter.add")
     mask(made, MaskOptions(targets, category="Evaluation Metrics"), made.root)

@@ -67,19 +67,12 @@ FRAMES: dict[str, list[str]] = {
 }
 
 
-@pytest.fixture
-def task(recorded_hinge: Task) -> Task:
-    return recorded_hinge
-
-
 @pytest.mark.bwrap
 @pytest.mark.timeout(300)
-def test_hostile_frames_end_their_own_answer_only(task: Task, tmp_path: Path) -> None:
+def test_hostile_frames_end_their_own_answer_only(recorded_hinge: Task, tmp_path: Path) -> None:
     answers = [(name, SENDS.format(texts=texts, payload=DOCUMENT)) for name, texts in FRAMES.items()]
     answers = [("correct 1", CORRECT), *answers, ("correct 2", CORRECT)]
-
-    found = judged(task, answers, tmp_path / "out")
-
+    found = judged(recorded_hinge, answers, tmp_path / "out")
     for name in FRAMES:
         assert found[name].outcome in (Outcome.CRASHED, Outcome.FAILED), found[name]
     assert [found[f"correct {number}"].outcome for number in (1, 2)] == [Outcome.PASSED] * 2

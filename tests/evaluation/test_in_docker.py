@@ -81,9 +81,7 @@ def test_a_broken_dockerfile_is_a_failed_build(tmp_path: Path, base: str) -> Non
     """A task that holds in its image is made in ``tests/recipes/test_make_in_docker.py``."""
     task = only_hinge(tmp_path)
     task.dockerfile.write_text(f"FROM {base}\nRUN no-such-program --at all\n")
-
     broken = run_gates(task, where=Where("docker"))
-
     assert broken.gates[0].gate == "build" and broken.gates[0].status is GateStatus.FAILED
     assert "no-such-program" in broken.gates[0].message
     assert {gate.status for gate in broken.gates[1:]} == {GateStatus.SKIPPED}

@@ -45,9 +45,7 @@ def as_tree(text: str) -> str:
 def test_an_operator_does_what_its_example_shows(operator: str, before: str, after: str) -> None:
     frame = framed(before).removesuffix("\n").partition(textwrap.indent(before, "    ")[4:])[0].rstrip(" ")
     wanted = as_tree(frame + textwrap.indent(after, "    "))
-
     made = [item for item in of_body(before, None, ["x", "y"]) if as_tree(item.data.decode()) == wanted]
-
     assert [item.operator for item in made] == [operator]
 
 
@@ -86,7 +84,6 @@ def test_only_what_gradients_flow_through_is_detached(computed: str, detached: b
 )
 def test_a_guard_against_a_division_by_zero_is_neither_moved_nor_turned(guard: str) -> None:
     changed = [item.after for item in of_body(f"return {guard}")]
-
     assert changed
     assert not [line for line in changed if re.search(r"- 1e|e-11|e-05|e-07|1\.01e", line)]
 
@@ -194,10 +191,7 @@ def test_a_change_like_one_of_these_that_a_test_can_notice_is_made(body: str, no
     [
         ("return x.weight @ y", ["return x.weight @ y.T"]),
         ("return x.mT @ y.t()", ["return x @ y.t()", "return x.mT @ y.t().T"]),
-        (
-            "return torch.mm(x.t(), y)",
-            ["return torch.mm(x.t(), y.T)"],
-        ),
+        ("return torch.mm(x.t(), y)", ["return torch.mm(x.t(), y.T)"]),
         ("return x.T * y", []),
     ],
 )
@@ -211,7 +205,6 @@ def test_nothing_that_does_not_compute_is_changed() -> None:
         'if x is None:\n    raise ValueError("no" + "thing")\nz: int = x\nreturn z'
     )
     changed = {item.before.strip() for item in of_body(body)}
-
     assert changed == {"if x is None:", 'if x is None:\n        raise ValueError("no" + "thing")'} - {
         'if x is None:\n        raise ValueError("no" + "thing")'
     }
@@ -219,7 +212,6 @@ def test_nothing_that_does_not_compute_is_changed() -> None:
 
 def test_a_mutant_says_what_it_changes_and_which_parameter_it_ignores() -> None:
     found = of_body("z = x - 1\nreturn z * y")
-
     ignored = next(item for item in found if item.operator == "ignored parameter")
     assert (ignored.parameter, ignored.line) == ("y", 6)
     assert ignored.diff == "+    y = 2"
@@ -231,7 +223,6 @@ def test_names_stay_when_something_above_changes() -> None:
     text = HEAD + "    return x - y\n"
     before = {item.id for item in of(text)}
     after = {item.id for item in of("# a line more\n" + text)}
-
     assert before == after and len(before) == len(of(text))
     assert before.isdisjoint(item.id for item in of(HEAD + "    return x - y - 1\n"))
 
@@ -248,7 +239,6 @@ def test_of_many_some_of_every_line_and_kind_are_chosen() -> None:
     lines = [f"x{n} = x * {n}.5 + y - abs(x)[1:].mean(dim=-1)" for n in range(8)]
     body = "\n".join([*lines, f"return [{', '.join(f'x{n}' for n in range(8))}]"])
     everything, chosen = of_body(body), of_body(body, 16)
-
     assert len(chosen) == 16 < len(everything)
     assert {item.line for item in chosen} == {item.line for item in everything} >= set(range(6, 14))
     assert len({item.operator for item in chosen}) > 6
@@ -260,7 +250,6 @@ def test_formatting_encoding_and_newlines_around_a_mutant_stay() -> None:
     )
     module = code.Module.parse(data, "file.py")
     found = mutants(module, module.definitions[0])
-
     changed = next(item for item in found if item.operator == "arithmetic")
     assert changed.data == data.replace(b"x + 1", b"x - 1")
 

@@ -16,7 +16,8 @@ from lmr_author.core.task.mutation import MutationScore
 from lmr_author.proof.evaluation.accepting import accept_mutants
 from lmr_author.proof.evaluation.candidates.run import CandidateOptions, score
 from lmr_author.proof.validation.run import select_checks, validate
-from tests.pipeline import ADD, EQUIVALENT, HINGE, recorded, run_gates
+from tests.evaluation.foreign import PLAIN
+from tests.pipeline import ADD, EQUIVALENT, HINGE, few_generated_calls, quiet, recorded, run_gates
 from tests.support import make_task
 
 pytestmark = pytest.mark.bwrap
@@ -28,8 +29,9 @@ def judged(task: Task, code: str) -> list[str]:
     indices = [item.index for item in task.load().implementations]
     lines = [json.dumps({"task": task.name, "index": index, "model": "m", "code": code}) for index in indices]
     given.write_text("\n".join(lines))
-    options = CandidateOptions(out=task.root.parent / f"out-{len(code)}")
-    found = score([task], given, options, lambda _: None, lambda *_: None)
+    options = CandidateOptions(task.root.parent / f"out-{len(code)}", where=PLAIN)
+    with few_generated_calls(some=False):
+        found = score([task], given, options, quiet, lambda *_: None)
     return [str(result.outcome) for result in found.results]
 
 
@@ -41,11 +43,11 @@ def accepted_score(task: Task) -> MutationScore:
 
 
 def test_two_implementations_recorded_and_proven(task: Task) -> None:
-    first = recorded(task, HINGE, generated=True)
-    assert [case.outcome for case in first.recording.cases if not case.made_of] == ["returned"] * 3
+    first = recorded(task, HINGE)
+    assert [case.outcome for case in first.recording.cases] == ["returned"] * 3
     assert first.recording.coverage.missed == ()
     assert first.recording.module == "pkg.losses"
-    second = recorded(task, ADD, generated=True)
+    second = recorded(task, ADD)
     assert {"self", "self.size", "value"} <= set(second.recording.cases[0].summary)
     result = run_gates(task, generated=True)
     assert result.passed, [(gate.gate, gate.message) for gate in result.gates]

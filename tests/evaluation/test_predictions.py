@@ -31,14 +31,12 @@ def read(task: Task, *lines: dict[str, object]) -> list[predictions.Prediction]:
 @pytest.mark.parametrize("name", ["7-Softplus", "7-softplus", 7, "7"])
 def test_a_task_is_named_by_its_folder_or_number(name: object, task: Task) -> None:
     (found,) = read(task, {"task": name, "model": "m", "code": "x"})
-
     assert (found.task, found.index, found.sample) == ("7-Softplus", 1, 1)
 
 
 def test_samples_are_numbered_for_each_model(task: Task) -> None:
     lines = [{"task": 7, "model": model, "code": "x"} for model in "abab"]
     found = read(task, {**lines[0], "sample": 2}, *lines)
-
     samples = [("a", 2), ("a", 1), ("b", 1), ("a", 3), ("b", 2)]
     assert [(item.model, item.sample) for item in found] == samples
 
@@ -46,9 +44,7 @@ def test_samples_are_numbered_for_each_model(task: Task) -> None:
 def test_an_agents_folders_name_the_model(task: Task, tmp_path: Path) -> None:
     for place in ("one/7-Softplus", "two/run-3/7-Softplus", "7-Softplus"):
         shutil.copytree(task.root, tmp_path / "runs" / place)
-
     found = predictions.read(tmp_path / "runs", {task.name: task.load()}).items
-
     assert sorted(item.model for item in found) == ["one", "runs", "two/run-3"]
     assert {item.code for item in found} == {MASKED}
 
@@ -58,9 +54,7 @@ def test_a_link_of_an_agent_is_not_followed(task: Task, tmp_path: Path) -> None:
     goal = tmp_path / "runs/m/7-Softplus/scores-repo/scores/smooth.py"
     goal.unlink()
     goal.symlink_to("/etc/passwd")
-
     (found,) = predictions.read(tmp_path / "runs", {task.name: task.load()}).items
-
     assert found.code == ""
 
 
@@ -92,7 +86,6 @@ def test_a_patch_applies_from_where_it_was_made_even_miscounted(
     old: str, new: str, count: int, blank: str
 ) -> None:
     found = fitted(DIFF.format(old=old, new=new, count=count, blank=blank))
-
     assert found.data.decode() == MASKED.replace("raise NotImplementedError", "return x")
 
 
@@ -123,6 +116,5 @@ def test_a_patch_changes_nothing_but_the_goal_file() -> None:
         "@@ -1,3 +1,3 @@\n def softplus(x, beta=1.0):\n-    return 1\n+    return 2\n"
     )
     found = fitted(text)
-
     assert found.data.decode() == MASKED.replace("raise NotImplementedError", "return x")
     assert "changes other/smooth.py" in found.dropped

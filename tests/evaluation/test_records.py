@@ -76,7 +76,6 @@ def test_a_sound_one_in_docker_stays_until_the_task_changes(
     store(task, record(task, "docker", True))
     store(task, record(task, sandbox.kind, passed, sandbox=sandbox))
     assert counting(task) == ("docker", True) and not loaded(task).sandbox.other_base_image
-
     (task.root / "margin-ranking" / "README.md").write_text("changed\n")
     store(task, record(task, sandbox.kind, passed, sandbox=sandbox))
     assert loaded(task).sandbox == sandbox and loaded(task).passed == passed
@@ -99,7 +98,6 @@ def test_otherwise_the_last_one_counts(task: Task) -> None:
 @pytest.mark.parametrize("damaged", [7, [{"gate": 7}]])
 def test_a_damaged_record_counts_for_nothing_and_stops_nothing(task: Task, damaged: object) -> None:
     files.write_json(task.evaluation_path, {**record(task, "local", True).to_json(), "gates": damaged})
-
     assert load(task) is None
     assert status.status_with(task, ()).note == "never evaluated"
     automatic_items(task, ())
@@ -131,7 +129,6 @@ def test_a_sound_record_is_not_replaced_without_a_word(
     broken = GateResult("build", GateStatus.FAILED, "no base image")
     monkeypatch.setattr(Where, "sandbox", lambda *_, **__: nullcontext())
     monkeypatch.setattr(evaluate, "_build", lambda _, used, *__: (broken, used))
-
     assert main(["evaluate", str(task.root), "--sandbox", "docker", *options]) == 1
     assert said in " ".join(capsys.readouterr().out.split())
     assert counting(task) == kept
@@ -180,9 +177,7 @@ def test_what_people_read_leaves_an_evaluation_standing_and_no_sign_off(task: Ta
                 "content_digest": task.content_digest(), "items": [], "signed_off": True}  # fmt: skip
     files.write_json(task.reviews_folder / "ada.json", sign_off)
     assert stale(task) == []
-
     edit(task, FOR_PEOPLE[what])
-
     assert stale(task) == ["authoring/reviews/ada.json"]
     assert review.find_waiting([task], "bo") == [task]
 

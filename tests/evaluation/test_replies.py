@@ -93,7 +93,7 @@ NEEDED = frozenset({"_math", "_UNIT", "_rescaled"})
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 with (Path(__file__).parent / "replies.toml").open("rb") as file:
-    REPLIES: list[dict[str, Any]] = tomllib.load(file)["reply"]
+    REPLIES: dict[str, dict[str, Any]] = tomllib.load(file)
 
 
 @dataclass(frozen=True)
@@ -206,9 +206,10 @@ def written(reply: dict[str, Any], subject: Subject) -> str:
     }  # fmt: skip
 
     def fill(match: re.Match[str]) -> str:
-        return textwrap.indent(parts[match[1]], " " * int(match[2] or 0))
+        part = textwrap.indent(parts[match[2]], " " * int(match[3] or 0))
+        return f"```python\n{part}\n```" if match[1] else part
 
-    return re.sub(r"«([\w.]+)(?::(\d+))?»", fill, str(reply["text"]))
+    return re.sub(r"«(fence )?([\w.]+)(?::(\d+))?»", fill, str(reply["text"]))
 
 
 # what a reply must come to
@@ -244,6 +245,10 @@ def verdict(reply: dict[str, Any], *, is_right: bool) -> str:
         return "failed"
 
 
+def must(reply: dict[str, Any]) -> str:
+    return str(reply.get("must", "judged"))
+
+
 def problem(reply: dict[str, Any]) -> str:
     """Return how a reply ends that has to end otherwise; "" for none."""
     right, wrong = verdict(reply, is_right=True), verdict(reply, is_right=False)
@@ -251,21 +256,20 @@ def problem(reply: dict[str, Any]) -> str:
         "judged": [("passed", "failed")],
         "invalid": [("invalid", "invalid")],
         "unpassed": [(one, other) for one in ("failed", "invalid") for other in ("failed", "invalid")],
-    }[reply["must"]]
-    return "" if (right, wrong) in allowed else f"must be {reply['must']}: right {right}, wrong {wrong}"
+    }[must(reply)]
+    return "" if (right, wrong) in allowed else f"must be {must(reply)}: right {right}, wrong {wrong}"
 
 
-@pytest.mark.parametrize("reply", REPLIES, ids=lambda reply: reply["name"])
-def test_a_reply_is_judged_as_it_was_meant_or_refused(reply: dict[str, Any]) -> None:
-    assert not problem(reply)
+@pytest.mark.parametrize("name", REPLIES)
+def test_a_reply_is_judged_as_it_was_meant_or_refused(name: str) -> None:
+    assert not problem(REPLIES[name])
 
 
 @pytest.mark.parametrize("first_tag", ["<think>\n", ""])
 def test_long_thoughts_leave_time_for_the_answer(first_tag: str) -> None:
     broken = "def hinge(x, margin=1.0):\n    gap = margin - x)\n    return gap"
-    drafts = f"```python\n{broken}\n```\nHm, x = 1 and\n```python\n«draft»\n```\n" * 200
-    reply = {"text": f"{first_tag}{drafts}</think>\n```python\n«final»\n```\n", "must": "judged"}
-    assert not problem(reply)
+    drafts = f"```python\n{broken}\n```\nHm, x = 1 and\n«fence draft»\n" * 200
+    assert not problem({"text": f"{first_tag}{drafts}</think>\n«fence final»\n"})
 
 
 # the functions of the starter tasks
@@ -383,14 +387,12 @@ def bound(body: list[ast.stmt]) -> set[str]:
     return names
 
 
-@pytest.mark.parametrize(
-    "reply", [reply for reply in REPLIES if reply.get("every")], ids=lambda reply: reply["name"]
-)
-def test_right_answers_pass_in_every_shape_and_wrong_ones_in_none(reply: dict[str, Any]) -> None:
-    wrong = []
+@pytest.mark.parametrize("name", [name for name, reply in REPLIES.items() if reply.get("every")])
+def test_right_answers_pass_in_every_shape_and_wrong_ones_in_none(name: str) -> None:
+    reply, wrong = REPLIES[name], []
     for subject in SUBJECTS:
         if subject.owner or not reply.get("target"):
-            if gives(reply, subject, subject.final) != (reply["must"] == "judged"):
+            if gives(reply, subject, subject.final) != (must(reply) == "judged"):
                 wrong.append(f"{subject.name}: right")
             turned = replace(subject, final=subject.draft, draft=subject.final)
             if gives(reply, turned, subject.final):

@@ -36,7 +36,6 @@ def test_a_line_that_was_cut_off_is_dropped_and_no_other(tmp_path: Path) -> None
 
 def test_a_line_that_is_no_result_is_an_error(tmp_path: Path) -> None:
     (tmp_path / store.RESULTS).write_text('{"format": "other"}\n')
-
     with pytest.raises(LmrError, match=r"results\.jsonl:1: not a result"), store.opened(tmp_path):
         pass
 
@@ -98,7 +97,6 @@ def test_what_could_not_be_judged_is_apart() -> None:
         replace(result("m", Outcome.UNJUDGED, number), error=error) for number, error in enumerate(ERRORS, 9)
     ]
     rows = summary(made)
-
     assert [(row.category, row.problems, row.judged, row.passed) for row in rows] == [
         ("c", 1, 6, 2),
         ("all", 1, 6, 2),

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import shutil
 import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from lmr_author.authoring.masking import MaskOptions, mask
 from lmr_author.core.task import Task
 from lmr_author.proof.evaluation.verdict import Outcome
 from lmr_author.runtime.environment.where import Where
 from tests.evaluation.foreign import PLAIN
 from tests.evaluation.hostile import CORRECT
-from tests.evaluation.test_hostile import BASE_IMAGE, HINGE, judged
-from tests.pipeline import recorded
-from tests.support import make_task, remove_image
+from tests.evaluation.test_hostile import BASE_IMAGE, judged
+from tests.support import remove_image
 
 RIGHT = "max(margin - x, 0.0)"
 IMPORTS = "import ctypes, glob, os, resource, signal, socket, struct, sys, time\n"
@@ -79,10 +76,7 @@ GIFTS: Mapping[str, tuple[str, str]] = {
         PLACES + LEAVES_FILES,
         PLACES + "found = any(os.path.exists(os.path.join(place, 'gift')) for place in places)\n",
     ),
-    "process": (
-        as_daemon(SERVES),
-        "socket.socket(socket.AF_UNIX).connect('\\0gift')\nfound = True\n",
-    ),
+    "process": (as_daemon(SERVES), "socket.socket(socket.AF_UNIX).connect('\\0gift')\nfound = True\n"),
     "queue": (
         QUEUE + "ctypes.memmove(buffer, struct.pack('l', 1), 8)\nlibc.msgsnd(queue, buffer, 8, 0o4000)\n",
         QUEUE + "found = libc.msgrcv(queue, buffer, 8, 0, 0o4000) >= 0\n",
@@ -178,24 +172,14 @@ with open('/proc/self/mem', 'rb', 0) as memory:
 """Looks for the other answer's text, or what it returned, in files and in what its own memory was a copy of."""
 
 
-@pytest.fixture(scope="module")
-def task(tmp_path_factory: pytest.TempPathFactory) -> Task:
-    """A recorded task, without any library."""
-    made = make_task(tmp_path_factory.mktemp("tasks"))
-    mask(made, MaskOptions((HINGE,), category="Evaluation Metrics"), made.root)
-    recorded(made)
-    return made
-
-
 @pytest.fixture(
     params=[pytest.param("local", marks=pytest.mark.bwrap), pytest.param("docker", marks=pytest.mark.docker)]
 )
-def place(request: pytest.FixtureRequest, task: Task, tmp_path: Path) -> tuple[Task, Where]:
+def place(request: pytest.FixtureRequest, hinge: Task, tmp_path: Path) -> tuple[Task, Where]:
     """The task and a sandbox for it."""
     if request.param == "local":
-        return task, PLAIN
-    copied = Task(tmp_path / "1-Copied")
-    shutil.copytree(task.root, copied.root)
+        return hinge, PLAIN
+    copied = Task(hinge.root.rename(tmp_path / "1-Copied"))
     copied.dockerfile.write_text(f"FROM {BASE_IMAGE}\nWORKDIR /workspace\n")
     request.addfinalizer(lambda: remove_image(copied))
     return copied, Where("docker")
@@ -208,9 +192,7 @@ def test_an_answer_leaves_nothing_for_the_next(place: tuple[Task, Where], tmp_pa
         answers += [(f"gives {name}", gives(left)), (f"takes {name}", takes(looks))]
     own = [name for name in GIFTS if name != "limits of the parent"]
     answers += [(f"finds its own {name}", takes("".join(GIFTS[name]))) for name in own]
-
     found = judged(place[0], [*answers, ("correct", CORRECT)], tmp_path / "out", jobs=1, where=place[1])
-
     for name, result in found.items():
         wanted = Outcome.FAILED if name.startswith("takes") else Outcome.PASSED
         assert result.outcome is wanted, result
@@ -218,14 +200,12 @@ def test_an_answer_leaves_nothing_for_the_next(place: tuple[Task, Where], tmp_pa
 
 @pytest.mark.bwrap
 @pytest.mark.timeout(600)
-def test_an_answer_harms_no_other(task: Task, tmp_path: Path) -> None:
+def test_an_answer_harms_no_other(recorded_hinge: Task, tmp_path: Path) -> None:
     answers = [("plants files", PLANTS), ("correct after that", CORRECT)]
     for name, steps in DAEMONS.items():
         answers += [(name, gives(FRAMES + as_daemon(steps))), (f"correct after one that {name}", CORRECT)]
     answers += [("wrong", "def hinge(x, margin=1.0):\n    return -1.0\n")]
-
-    found = judged(task, answers, tmp_path / "out", jobs=1)
-
+    found = judged(recorded_hinge, answers, tmp_path / "out", jobs=1)
     for name, result in found.items():
         if name.startswith("correct"):
             assert result.outcome is Outcome.PASSED, result
@@ -235,11 +215,9 @@ def test_an_answer_harms_no_other(task: Task, tmp_path: Path) -> None:
 
 @pytest.mark.bwrap
 @pytest.mark.timeout(600)
-def test_an_answer_reads_nothing_of_another(task: Task, tmp_path: Path) -> None:
+def test_an_answer_reads_nothing_of_another(recorded_hinge: Task, tmp_path: Path) -> None:
     own = READS.replace("try:", f"try:\n        kept = ['return \"{MARK}']", 1)
     answers = [("marked 1", MARKED), ("reads", READS), ("marked 2", MARKED), ("reads its own", own)]
-
-    found = judged(task, answers, tmp_path / "out", jobs=1, seconds=20.0)
-
+    found = judged(recorded_hinge, answers, tmp_path / "out", jobs=1, seconds=20.0)
     assert found["reads"].outcome is Outcome.FAILED, found["reads"]
     assert found["reads its own"].outcome is Outcome.PASSED, found["reads its own"]

@@ -10,7 +10,7 @@ import pytest
 from lmr_author.core.task import Task
 from lmr_author.proof.evaluation.verdict import Outcome
 from tests.evaluation.hostile import CORRECT, does
-from tests.evaluation.test_hostile import GRACE_SECONDS, judged
+from tests.evaluation.test_hostile import GRACE_SECONDS, SECONDS, judged
 
 SLEEP = "time.sleep(600)"
 ALL_OTHERS = "[int(name) for name in os.listdir('/proc') if name.isdigit() and int(name) != os.getpid()]"
@@ -50,7 +50,6 @@ STALLING = {
     "closes its pipes and sleeps": does("os.closerange(0, 256)", SLEEP),
     "sleeps at its exit": does("import atexit", "atexit.register(time.sleep, 600)", "raise SystemExit"),
 }
-SECONDS = 1.5
 SLOT = SECONDS + GRACE_SECONDS + 15
 """The limit of a case, a few seconds, and the start of a sandbox on a busy machine. The run may take far longer."""
 
@@ -60,9 +59,7 @@ SLOT = SECONDS + GRACE_SECONDS + 15
 def test_stalling_candidates_hold_no_slot(recorded_hinge: Task, tmp_path: Path) -> None:
     started = time.monotonic()
     answers = [*STALLING.items(), ("correct", CORRECT)]
-
-    found = judged(recorded_hinge, answers, tmp_path / "out", start_seconds=300.0)
-
+    found = judged(recorded_hinge, answers, tmp_path / "out", start_seconds=300.0, jobs=4)
     assert time.monotonic() - started < 300
     assert found["correct"].outcome is Outcome.PASSED
     for name in STALLING:

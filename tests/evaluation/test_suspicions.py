@@ -27,7 +27,6 @@ from tests.evaluation.made import MASKED
 )
 def test_what_could_forge_a_verdict_is_suspicious(body: str, said: str) -> None:
     answer = GOLDEN.replace(SOFTPLUS_BODY, body)
-
     assert said in suspicions(answer.encode(), GOLDEN.encode(), MASKED.encode())
     assert suspicions(answer.encode(), answer.encode(), MASKED.encode()) == []
 
@@ -42,5 +41,4 @@ def test_what_could_forge_a_verdict_is_suspicious(body: str, said: str) -> None:
 )
 def test_honest_code_is_not_suspicious(body: str) -> None:
     answer = GOLDEN.replace(SOFTPLUS_BODY, body)
-
     assert suspicions(answer.encode(), GOLDEN.encode(), MASKED.encode()) == []

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.cli.program import wait_for
+
 CHEATS = Path(__file__).parent / "cheats"
 
 
@@ -52,8 +54,9 @@ def container(tag: str) -> Iterator[str]:
     """A running container without a network, with Harbor's open log folders; its user is root."""
     name = f"lmr-tests-harbor-{uuid.uuid4().hex[:12]}"
     try:
-        docker("run", "--detach", "--network", "none", "--name", name, tag, "sleep", "600")
-        docker("exec", "--user", "root", name, "sh", "-c", "mkdir -p /logs/verifier && chmod -R 777 /logs")
+        begin = "mkdir -p /logs/verifier && chmod -R 777 /logs && echo ready && exec sleep 600"
+        docker("run", "--detach", "--network", "none", "--name", name, tag, "sh", "-c", begin)
+        wait_for(lambda: docker("logs", name))
         yield name
     finally:
         docker("rm", "--force", "--volumes", name, check=False)
@@ -70,18 +73,13 @@ def agent(task: Path) -> str:
     return str(tomllib.loads((task / "task.toml").read_text())["agent"]["user"])
 
 
-def solution(task: Path, tag: str, folder: Path) -> Path:
-    """Run ``solve.sh`` as the oracle agent does; returns the goal file that comes out."""
+def answers(task: Path, tag: str, folder: Path) -> tuple[Path, Path]:
+    """The goal file as the oracle agent leaves it, which runs ``solve.sh``, and as the nop agent does."""
     with container(tag) as name:
+        untouched = collected(task, name, folder / "untouched.py")
         docker("cp", f"{task}/solution", f"{name}:/solution")
         docker("exec", "--user", agent(task), name, "sh", "/solution/solve.sh")
-        return collected(task, name, folder / "solved.py")
-
-
-def untouched(task: Path, tag: str, folder: Path) -> Path:
-    """The goal file as the nop agent leaves it."""
-    with container(tag) as name:
-        return collected(task, name, folder / "untouched.py")
+        return collected(task, name, folder / "solved.py"), untouched
 
 
 def collected(task: Path, name: str, target: Path) -> Path:
@@ -103,17 +101,15 @@ def verify(task: Path, tag: str, answer: Path | None, *before: str) -> Verdict:
         before: shell commands that root runs first, to break the environment.
     """
     with container(tag) as name:
-        docker("exec", "--user", "root", name, "rm", "-f", artifact(task))
+        docker("cp", f"{task}/tests", f"{name}:/tests")
+        commands = (f"rm -f {artifact(task)}", *before)
+        docker("exec", "--user", "root", name, "sh", "-c", " && ".join(commands))
         if answer is not None:
             docker("cp", str(answer), f"{name}:{artifact(task)}")
-        docker("cp", f"{task}/tests", f"{name}:/tests")
-        for command in before:
-            docker("exec", "--user", "root", name, "sh", "-c", command)
         done = subprocess.run(["docker", "exec", name, "/tests/test.sh"], capture_output=True, text=True)
-        rewards, report = (
-            docker("exec", "--user", "root", name, "sh", "-c", f"cat /logs/verifier/{files} || true")
-            for files in ("reward.*", "ctrf.json")
-        )
+        files = "cat /logs/verifier/reward.*; echo; echo ---; cat /logs/verifier/ctrf.json; true"
+        shown = docker("exec", "--user", "root", name, "sh", "-c", files)
+        rewards, report = (text.strip() for text in shown.split("\n---\n"))
         reward = None
         if rewards:
             # One number: with a second one, Harbor computes no pass@k.

@@ -7,7 +7,7 @@ import yaml
 from lmr_author.core.task import Task
 from lmr_author.proof.validation.run import checked
 from lmr_author.release.export.assessment import as_yaml, assess, gather
-from tests.review.reviewing import said
+from tests.review.reviewing import all_said
 
 
 def scores(task: Task) -> dict[str, tuple[int, str]]:
@@ -36,8 +36,7 @@ def test_a_task_without_a_recipe_says_so(example: Task) -> None:
 
 
 def test_people_count_where_they_are_asked_for(example: Task) -> None:
-    for name in ("ada", "bo", "cy"):
-        said(example, name)
+    all_said(example)
     assert scores(example)["O.d.1"][0] == 1
 
 

@@ -123,17 +123,8 @@ def test_harbors_publisher_is_chosen(example: Task) -> None:
     assert (plain["task"]["version"], plain["task"]["authors"]) == ("1.0.0", [])
     assert plain["environment"]["cpus"] == 2 and plain["environment"]["gpus"] == 0
     shutil.rmtree(example.root.parent.parent / "out-harbor")
-    given = (
-        "--organization",
-        "my-lab",
-        "--author",
-        'Ada "A" L.',
-        "--author",
-        "Bo",
-        "--release-version",
-        "2.1",
-    )
-    folder = run(example, "harbor", *given) / "1-rating-margin-1"
+    given = ("--organization", "my-lab", "--author", 'Ada "A" L.', "--author", "Bo")
+    folder = run(example, "harbor", *given, "--release-version", "2.1") / "1-rating-margin-1"
     config = tomllib.loads((folder / "task.toml").read_text())
     assert config["task"]["name"] == "my-lab/1-rating-margin-1" and config["task"]["version"] == "2.1"
     assert config["task"]["authors"] == [{"name": 'Ada "A" L.'}, {"name": "Bo"}]

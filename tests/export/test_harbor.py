@@ -16,18 +16,7 @@ import pytest
 from tests.cli.program import succeed
 from tests.evaluation.foreign import STYLES, foreign_task
 from tests.export.conftest import PLAIN
-from tests.export.harbor import (
-    CHEATS,
-    agent,
-    artifact,
-    cheating,
-    container,
-    docker,
-    image,
-    solution,
-    untouched,
-    verify,
-)
+from tests.export.harbor import CHEATS, agent, answers, artifact, cheating, container, docker, image, verify
 from tests.export.vectors import vectors_task
 from tests.support import base_image
 
@@ -47,7 +36,7 @@ class Built:
 def built(task: Path, folder: Path) -> Iterator[Built]:
     folder.mkdir()
     with image(task) as tag:
-        yield Built(task, tag, solution(task, tag, folder), untouched(task, tag, folder))
+        yield Built(task, tag, *answers(task, tag, folder))
 
 
 @pytest.fixture(scope="module")
@@ -155,12 +144,12 @@ def test_a_test_written_by_hand_grades_apart_from_the_agent(style: str, tmp_path
     assert not list((folder / "environment").rglob("unit_test*"))
     assert tomllib.loads((folder / "task.toml").read_text())["metadata"]["judged_by"] == "hand-written test"
     with image(folder) as tag:
-        solved, untouched_file = solution(folder, tag, tmp_path), untouched(folder, tag, tmp_path)
+        solved, untouched = answers(folder, tag, tmp_path)
         assert verify(folder, tag, solved).reward == 1.0
-        assert verify(folder, tag, untouched_file).reward == 0.0
+        assert verify(folder, tag, untouched).reward == 0.0
         quits = tmp_path / "quits.py"
         quits.write_text(
-            untouched_file.read_text().replace("raise NotImplementedError", "__import__('os')._exit(0)")
+            untouched.read_text().replace("raise NotImplementedError", "__import__('os')._exit(0)")
         )
         assert verify(folder, tag, quits).reward == 0.0, (
             "exits with 0, and says nothing of what the golden says"

@@ -83,16 +83,9 @@ def test_difficulty_is_what_models_solved(
     example: Task, tmp_path: Path, solved: tuple[int, int] | None, level: str
 ) -> None:
     if solved is not None:
-        content = example.content_digest()
-        keep(
-            example,
-            [
-                ModelAnswers(
-                    name, "", 1, "log", "2026-11-01T00:00:00Z", content, solved=count, failed=5 - count
-                )
-                for name, count in zip("ab", solved, strict=True)
-            ],
-        )
+        state = ("", 1, "log", "2026-11-01T00:00:00Z", example.content_digest())
+        of = zip("ab", solved, strict=True)
+        keep(example, [ModelAnswers(name, *state, solved=count, failed=5 - count) for name, count in of])
     found = metadata(exported(example, tmp_path / "out"))
     assert found["difficulty"] == level
     assert ("answers_tried" in found) == (solved is not None)
@@ -132,19 +125,9 @@ def registry(tmp_path: Path) -> Iterator[str]:
 @pytest.mark.docker
 @pytest.mark.timeout(600)
 def test_an_image_is_pushed_and_pulled_by_the_digest_in_the_task(registry: str, tmp_path: Path) -> None:
-    command = (
-        "export",
-        PLAIN,
-        "--to",
-        "harbor",
-        "--out",
-        "out",
-        "--unreviewed",
-        "--push",
-        f"{registry}/my-lab",
-    )
     base = base_image("lmr-author/base:bookworm")
-    succeed(*command, "--base-image", base, cwd=tmp_path)
+    command = ("export", PLAIN, "--to", "harbor", "--out", "out", "--unreviewed", "--base-image", base)
+    succeed(*command, "--push", f"{registry}/my-lab", cwd=tmp_path)
     folder = tmp_path / "out" / "4-demo-packing-1"
     image = tomllib.loads((folder / "task.toml").read_text())["environment"]["docker_image"]
     assert re.fullmatch(rf"{registry}/my-lab/4-demo-packing@sha256:[0-9a-f]{{64}}", image)

@@ -12,17 +12,19 @@ import pytest
 import yaml
 
 from lmr_author.core.repo.citations import month_of_preprint
-from lmr_author.core.task import Task
 from tests.cli.program import succeed
-from tests.review.reviewing import said
-from tests.support import make_task
+from tests.export.conftest import EXAMPLE
+from tests.review.reviewing import all_said
+from tests.support import make_task, starter
 
 OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
 
 
-@pytest.fixture
-def dataset(example: Task, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example task and one that is not sound, whose first row has no context and no year."""
+    folder = tmp_path_factory.mktemp("dataset")
+    example = starter(EXAMPLE.name, folder / "tasks")
     task = make_task(example.root.parent, "0-Plain")
     succeed("mask", "pkg/losses.py::hinge", "--category", "Evaluation Metrics", "--no-input", cwd=task.root)
     info = task.load_raw()
@@ -30,22 +32,11 @@ def dataset(example: Task, tmp_path: Path) -> Path:
     task.info_path.write_text(json.dumps(info))
     raw = example.load_raw()
     example.info_path.write_text(json.dumps(raw | {"paper_license": "CC-BY-4.0"}))
-    for name in ("ada", "bo", "cy"):
-        said(example, name)
-    out = tmp_path / "dataset"
-    given = (
-        "--release-version",
-        "2.1.0",
-        "--organization",
-        "my-lab",
-        "--author",
-        "Ada & Co",
-        "--author",
-        "Bo",
-    )
-    succeed(
-        "export", example.root.parent, "--to", "huggingface", "--out", out, "--force", *given, cwd=tmp_path
-    )
+    all_said(example)
+    out = folder / "dataset"
+    command = ("export", example.root.parent, "--to", "huggingface", "--out", out, "--force")
+    publisher = ("--organization", "my-lab", "--author", "Ada & Co", "--author", "Bo")
+    succeed(*command, "--release-version", "2.1.0", *publisher, cwd=folder)
     return out
 
 

@@ -14,7 +14,7 @@ from lmr_author.cli.app import main
 from lmr_author.core.task import Task
 from lmr_author.release.export.export import export
 from lmr_author.release.export.options import ExportOptions
-from tests.review.reviewing import said
+from tests.review.reviewing import all_said
 
 FORMATS = ("agent", "lmr-bench", "harbor", "huggingface")
 VERDICTS: dict[str, list[dict[str, str]]] = {
@@ -23,11 +23,6 @@ VERDICTS: dict[str, list[dict[str, str]]] = {
     "disputed": [{}, {}, {"core": "fail"}],
     "not reviewed": [{}],
 }
-
-
-def reviewed(task: Task, verdict: str) -> None:
-    for name, answers in zip(("ada", "bo", "cy"), VERDICTS[verdict], strict=False):
-        said(task, name, **answers)
 
 
 def marks(task: Task, to: str, out: Path) -> dict[str, Any]:
@@ -52,7 +47,7 @@ def test_released_is_what_reviewers_accepted(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    reviewed(example, verdict)
+    all_said(example, *VERDICTS[verdict])
     for to in FORMATS:
         plain, marked, forced = tmp_path / f"{to}-plain", tmp_path / f"{to}-marked", tmp_path / f"{to}-forced"
         done = export([example], ExportOptions(to, plain))
@@ -80,7 +75,7 @@ def test_released_is_what_reviewers_accepted(
 
 
 def test_a_review_of_an_earlier_state_releases_nothing(example: Task, tmp_path: Path) -> None:
-    reviewed(example, "accepted")
+    all_said(example)
     raw = example.load_raw()
     raw["implementations"][0]["instruction"] += " Mind the signs of the margins."
     example.info_path.write_text(json.dumps(raw))

@@ -8,15 +8,20 @@ agent makes before it submits.
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
-import subprocess
+import runpy
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from inspect_ai.log import EvalLog, EvalSample, read_eval_log
+
+from tests.cli import forked
+from tests.cli.program import Ended
 
 ROOT = Path(__file__).parents[2]
 Script = Mapping[str, str | Mapping[str, str]] | Sequence[tuple[str, Mapping[str, Any]]] | None
@@ -34,23 +39,44 @@ def run(
     """Run a task of ours; its log lies in ``folder/logs``."""
     order = {"task": task, "arguments": arguments, "model": model, "grader": grader, "options": options}
     done = inspect_process(folder, "tests.models.scripted", json.dumps(order))
-    assert done.returncode == 0, done.stdout + done.stderr
-    log = read_eval_log(done.stdout.strip().splitlines()[-1])
+    assert done.code == 0, done.out + done.err
+    log = read_eval_log(done.out.strip().splitlines()[-1])
     assert log.status == "success", log.error and log.error.message
     return log
 
 
-def inspect_process(folder: Path, module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a module that uses Inspect; everything that it keeps is below a folder."""
+def inspect_process(folder: Path, module: str, *arguments: str) -> Ended:
+    """Run a module in a process forked from one that has Inspect; everything that it keeps is below a folder."""
     places = {"XDG_DATA_HOME": str(folder / "data"), "INSPECT_LOG_DIR": str(folder / "logs")}
-    return subprocess.run(
-        [sys.executable, "-m", module, *arguments],
-        cwd=folder,
-        env={**os.environ, **places, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    environment = {**os.environ, **places, "PYTHONPATH": str(ROOT)}
+    with tempfile.TemporaryDirectory() as written:
+        files = [Path(written) / name for name in ("out", "err")]
+        process = forked._context().Process(
+            target=_as_module, args=(folder, environment, files, module, arguments)
+        )
+        process.start()
+        process.join()
+        out, err = (path.read_text() for path in files)
+    return Ended(process.exitcode, out, err)
+
+
+def _as_module(
+    folder: Path, environment: dict[str, str], files: list[Path], module: str, arguments: Sequence[str]
+) -> None:
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    tempfile.tempdir = None  # TMPDIR is read anew
+    for descriptor, path in enumerate(files, 1):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), descriptor)
+    sys.argv = [module, *arguments]
+    try:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+    except Exception:
+        sys.excepthook(*sys.exc_info())
+        sys.exit(1)
+    finally:
+        atexit._run_exitfuncs()
 
 
 def samples(log: EvalLog) -> dict[str, EvalSample]:

@@ -47,11 +47,7 @@ GRADER = {
 
 def test_golden_wrong_and_broken_answers(softplus: Task, mean: Task, tmp_path: Path) -> None:
     third = with_paper(foreign_task(tmp_path / "tasks", PRINTS, name="9-Third", instruction="The third."))
-    model = {
-        "The third.": "I cannot.",
-        "`softplus`": fenced(SOFTPLUS),
-        "`Mean.add`": fenced(WRONG),
-    }
+    model = {"The third.": "I cannot.", "`softplus`": fenced(SOFTPLUS), "`Mean.add`": fenced(WRONG)}
     arguments = {"tasks": "tasks", "python": str(PLAIN_PYTHON)}
     log = run("prompting", tmp_path, model, arguments, GRADER)
     logs = tmp_path / "logs"
@@ -120,7 +116,7 @@ def test_a_golden_that_fails_is_no_wrong_answer_and_a_log_is_scored_again(
     options = ("--scorer", "lmr_author/unit_test", "--action", "overwrite", "--overwrite")
     values = ("-S", "tasks=tasks", "-S", f"python={PLAIN_PYTHON}")
     done = inspect_process(tmp_path, "inspect_ai", "score", log.location, *options, *values)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.code == 0, done.out + done.err
     again = read_eval_log(log.location)
     assert [(one.scores or {})["unit_test"].value for one in again.samples or []] == ["C", "C"]
     assert [(one.sample, one.outcome) for one in observe([tmp_path / "logs"]).items] == [
@@ -170,8 +166,8 @@ def test_answers_from_elsewhere_are_scored(softplus: Task, tmp_path: Path) -> No
 def test_a_mistake_ends_without_a_traceback(softplus: Task, tmp_path: Path) -> None:
     command = ("eval", "lmr_author/prompting", "--model", "none", "-T", "tasks=tasks", "-T", "input=all")
     done = inspect_process(tmp_path, "inspect_ai", *command)
-    shown = done.stdout + done.stderr
-    assert done.returncode != 0 and "Traceback" not in shown
+    shown = done.out + done.err
+    assert done.code != 0 and "Traceback" not in shown
     assert "input 'all' is unknown" in shown and "hint: one of: signature" in shown
 
 

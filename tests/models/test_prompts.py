@@ -135,10 +135,6 @@ def test_each_input_has_its_files_in_the_container(
         path.relative_to(repository).as_posix() for path in repository.rglob("*") if path.is_file()
     )
     assert found == sorted([*code, *(["paper.json", "paper.pdf"] if "whole" not in given else [])])
-    assert sorted(path.name for path in folder.iterdir()) == [
-        "Dockerfile",
-        "compose.yaml",
-        "scores-repo",
-    ]
+    assert sorted(path.name for path in folder.iterdir()) == ["Dockerfile", "compose.yaml", "scores-repo"]
     service = yaml.safe_load((folder / "compose.yaml").read_text())["services"]["default"]
     assert service["network_mode"] == "none" and "volumes" not in service

@@ -42,9 +42,9 @@ def tasks(tmp_path: Path) -> list[Task]:
     ]
 
 
-def evaluated(folder: Path, grader: Script = None, model: Script = MODEL, **options: object) -> EvalLog:
-    arguments = {"tasks": "tasks", "python": str(PLAIN_PYTHON)}
-    return run("prompting", folder, model, arguments, grader, fail_on_error=False, **options)
+def evaluated(folder: Path, grader: Script = None, tasks: str = "tasks", **options: object) -> EvalLog:
+    arguments = {"tasks": tasks, "python": str(PLAIN_PYTHON)}
+    return run("prompting", folder, MODEL, arguments, grader, fail_on_error=False, **options)
 
 
 def write_retry(log: EvalLog, path: Path) -> None:
@@ -74,11 +74,7 @@ def test_one_treatment_in_inspect_judge_and_analyze(tasks: list[Task], tmp_path:
     scores = {name: (one.scores or {}).get("unit_test") for name, one in samples(log).items()}
     assert {
         name: score.value for name, score in scores.items() if score and isinstance(score.value, str)
-    } == {
-        "1-One/1": "C",
-        "4-Four/1": "I",
-        "5-Five/1": "I",
-    }
+    } == {"1-One/1": "C", "4-Four/1": "I", "5-Five/1": "I"}
     assert log.results is not None
     assert log.results.scores[0].metrics["accuracy"].value == pytest.approx(1 / 3)
     assert outcomes(tmp_path / "logs") == EXPECTED
@@ -94,9 +90,9 @@ def test_one_treatment_in_inspect_judge_and_analyze(tasks: list[Task], tmp_path:
 
 def test_a_grader_that_fails_leaves_the_verdict(tasks: list[Task], tmp_path: Path) -> None:
     grader: Script = {"return": {"raise": "APIConnectionError"}, "": "GRADE: LI"}
-    score = (samples(evaluated(tmp_path, grader))["1-One/1"].scores or {})["judge"]
+    score = (samples(evaluated(tmp_path, grader, "tasks/1-One"))["1-One/1"].scores or {})["judge"]
     assert score.reason == "scoring_failed" and (score.metadata or {})["error"] == "APIConnectionError"
-    (first, *_) = observe([tmp_path / "logs"]).items
+    (first,) = observe([tmp_path / "logs"]).items
     assert (first.task, first.outcome, first.judges) == ("1-One", "passed", {})
 
 
@@ -107,11 +103,9 @@ def test_an_eval_that_is_run_again_is_more_samples_and_a_retry_is_not(
     again = observe([tmp_path / "logs"])
     assert outcomes(tmp_path / "logs") == {**EXPECTED, "2-Two": ("passed", "")}
     assert len(again.items) == 5
-
     known = {task.name: task.load() for task in tasks}
     given = predictions.read(tmp_path / "logs", known).items
     assert [item.task for item in given if item.error] == ["3-Three"] and len(given) == 5
-
     evaluated(tmp_path)
     found = observe([tmp_path / "logs"])
     assert len(found.items) == 10 and len({one.key for one in found.items}) == 10

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -45,8 +46,11 @@ def states(task: dict[str, Any]) -> dict[str, str]:
     return {stage["name"]: stage["state"] for stage in task["stages"]}
 
 
-def test_stage_by_stage_to_a_sound_task(tmp_path: Path) -> None:
-    folder = write_recipe(tmp_path / "recipes" / "1-small")
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any], dict[str, Any]]:
+    """A folder with a recipe and its sound task, and what was said at `mask` and at the end."""
+    place = tmp_path_factory.mktemp("sound")
+    folder = write_recipe(place / "recipes" / "1-small")
     answers = {
         "rewritten": {"outcome": "passed", "kind": "rewrite"},
         "again": {"outcome": "passed", "kind": "rewrite"},
@@ -54,12 +58,15 @@ def test_stage_by_stage_to_a_sound_task(tmp_path: Path) -> None:
     change(folder, lambda data: data["targets"][0]["answers"].update(answers))
     (folder / "answers" / "1" / "again.py").write_text(f"# the same\n{REWRITTEN}")
 
-    begun = made(tmp_path, "--to", "mask", code=0)
+    begun = made(place, "--to", "mask", code=0)
+    assert not (place / "tasks" / "1-small").exists()
+    return place, begun, made(place, code=0)
+
+
+def test_stage_by_stage_to_a_sound_task(sound: tuple[Path, dict[str, Any], dict[str, Any]]) -> None:
+    _, begun, task = sound
     assert (begun["state"], begun["stage"], begun["gates"]) == ("made to mask", "mask", [])
     assert list(states(begun).values()) == ["done"] * 3 + ["not begun"] * 4
-    assert not (tmp_path / "tasks" / "1-small").exists()
-
-    task = made(tmp_path, code=0)
     assert (task["state"], task["error"], task["findings"]) == ("sound", None, [])
     assert list(states(task).values()) == ["reused"] * 3 + ["done"] * 4
     seconds = {stage["name"]: stage["seconds"] for stage in task["stages"]}
@@ -77,41 +84,34 @@ def test_stage_by_stage_to_a_sound_task(tmp_path: Path) -> None:
     assert by_name["misread"]["fails"] and by_name["misread"]["alike"] is None
 
 
-def no_driver(folder: Path) -> None:
-    (folder / "driver.py").unlink()
+def written(name: str, text: str) -> Callable[[Path], object]:
+    """A change of a file beside the recipe."""
+    return lambda folder: (folder / name).write_text(text)
 
 
-def no_package(folder: Path) -> None:
-    (folder / "driver.py").write_text("import cv2\n")
-
-
-def no_torch(folder: Path) -> None:
-    (folder / "driver.py").write_text("import torch\n")
-
-
-def no_pdf(folder: Path) -> None:
-    (folder / "paper.pdf").write_text("<html></html>")
-
-
-def wrong_python(folder: Path) -> None:
-    change(folder, lambda data: data.update(environment={"python": "three"}))
-
-
-def torch_as_package(folder: Path) -> None:
-    change(folder, lambda data: data.update(environment={"python": "3.11", "packages": ["torch==2.1"]}))
+def environment(**fields: object) -> Callable[[Path], object]:
+    """A change of the recipe's environment."""
+    return lambda folder: change(folder, lambda data: data.update(environment=fields))
 
 
 def unknown_file(folder: Path) -> None:
     change(folder, lambda data: data["targets"][0].update(retrieval=["steps/nowhere.py"]))
 
 
-FAILURES: dict[str, tuple[Callable[[Path], None], str, str, Any]] = {
-    "no driver": (no_driver, "record", "targets[0].record.command", None),
-    "no package": (no_package, "record", "environment.packages", ["opencv-python-headless"]),
-    "no PyTorch": (no_torch, "record", "environment.local", None),
-    "no PDF": (no_pdf, "source", "paper.source", None),
-    "no version": (wrong_python, "source", "environment.python", None),
-    "PyTorch as a package": (torch_as_package, "environment", "environment.packages", None),
+TORCH = environment(python="3.11", packages=["torch==2.1"])
+OPENCV = ["opencv-python-headless"]
+FAILURES: dict[str, tuple[Callable[[Path], object], str, str, Any]] = {
+    "no driver": (
+        lambda folder: (folder / "driver.py").unlink(),
+        "record",
+        "targets[0].record.command",
+        None,
+    ),
+    "no package": (written("driver.py", "import cv2\n"), "record", "environment.packages", OPENCV),
+    "no PyTorch": (written("driver.py", "import torch\n"), "record", "environment.local", None),
+    "no PDF": (written("paper.pdf", "<html></html>"), "source", "paper.source", None),
+    "no version": (environment(python="three"), "source", "environment.python", None),
+    "PyTorch as a package": (TORCH, "environment", "environment.packages", None),
     "no file to show": (unknown_file, "mask", "targets[0].retrieval", None),
 }
 
@@ -154,10 +154,12 @@ def test_survivors_stand_with_their_lines_and_the_block_that_no_case_reaches(tmp
     assert any("never executed: lines 7-9" in note["text"] for note in target["notes"])
 
 
-def test_a_wrong_verdict_names_the_cases(tmp_path: Path) -> None:
-    folder = write_recipe(tmp_path / "recipes" / "1-small")
-    change(folder, lambda data: data["targets"][0]["answers"].update(misread="passed"))
-    task = made(tmp_path, code=1)
+def test_a_wrong_verdict_names_the_cases(
+    sound: tuple[Path, dict[str, Any], dict[str, Any]], tmp_path: Path
+) -> None:
+    place = shutil.copytree(sound[0], tmp_path / "set", symlinks=True)
+    change(place / "recipes" / "1-small", lambda data: data["targets"][0]["answers"].update(misread="passed"))
+    task = made(place, code=1)
     assert (task["state"], task["stage"], task["error"]) == ("not sound", "answers", None)
     (wrong,) = [answer for answer in task["answers"] if not answer["right"]]
     assert (wrong["name"], wrong["expected"], wrong["outcome"]) == ("misread", "passed", "failed")

@@ -252,9 +252,7 @@ def test_the_recipe_of_a_patched_task_makes_it_again_while_another_fails(own: Pa
 def test_side_by_side_each_says_which_stage_it_is_at(tmp_path: Path) -> None:
     folders = [read(write_recipe(tmp_path / f"{number}-small", number)) for number in (1, 2)]
     lines: list[str] = []
-
     rows = list(make_all(folders, MakeOptions(tmp_path / "tasks", to="source"), 2, lines.append))
-
     assert {row.task for row in rows} == {"1-small", "2-small"}
     assert {"1-small: source", "2-small: source"} <= set(lines)
 

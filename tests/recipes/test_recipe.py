@@ -172,8 +172,6 @@ def test_a_change_is_one_of_its_stage_and_of_those_after_it(title: str, folder: 
 def test_the_recipes_schema_takes_the_recipe(folder: Path) -> None:
     from jsonschema import Draft202012Validator
 
-    from lmr_author.core import resources
-
     data = yaml.safe_load((folder / "recipe.yaml").read_text())
     validator = Draft202012Validator(resources.schema("recipe"))
     assert [error.message for error in validator.iter_errors(data)] == []

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -47,12 +47,13 @@ class Seen:
     said: list[str] = field(default_factory=list)
     loaded: list[str] = field(default_factory=list)
 
-    def rules_broken(self) -> list[str]:
-        """What axe-core finds, everything unfolded."""
+    def rules_broken(self, *rules: str) -> list[str]:
+        """What axe-core finds, everything unfolded: of all rules, or of some."""
         from axe_playwright_python.sync_playwright import Axe
 
         self.page.evaluate("document.querySelectorAll('details').forEach(item => item.open = true)")
-        found = Axe().run(self.page).response["violations"]
+        options = {"resultTypes": ["violations"], **({"runOnly": [*rules]} if rules else {})}
+        found = Axe().run(self.page, options=options).response["violations"]
         return [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found]
 
 
@@ -127,10 +128,17 @@ def opened(browser: playwright.Browser, file: Path, **how: object) -> Seen:
     return seen
 
 
-def test_results_load_nothing_and_lead_to_the_answers(
-    browser: playwright.Browser, pages: dict[str, Path]
-) -> None:
-    seen = opened(browser, pages["results"])
+Look = Callable[..., Seen]
+
+
+@pytest.fixture
+def look(browser: playwright.Browser, pages: dict[str, Path]) -> Look:
+    """Open one of the pages."""
+    return lambda which, **how: opened(browser, pages[which], **how)
+
+
+def test_results_load_nothing_and_lead_to_the_answers(look: Look) -> None:
+    seen = look("results")
     assert seen.page.locator("#matrix ~ .scroll tbody .badge").all_inner_texts() == [
         "2 of 3 solved", "2 of 3 solved", "unjudged", "missing", "failed", "failed"
     ]  # fmt: skip
@@ -140,8 +148,8 @@ def test_results_load_nothing_and_lead_to_the_answers(
     assert seen.page.url.endswith("/results.jsonl")
 
 
-def test_a_task_is_drawn_and_loads_nothing(browser: playwright.Browser, pages: dict[str, Path]) -> None:
-    seen = opened(browser, pages["task"])
+def test_a_task_is_drawn_and_loads_nothing(look: Look) -> None:
+    seen = look("task")
     assert seen.page.locator("h1").is_visible()
     image = seen.page.locator("svg.sheet").first.bounding_box()
     assert image is not None and image["width"] > 200 and image["height"] > 200
@@ -150,18 +158,17 @@ def test_a_task_is_drawn_and_loads_nothing(browser: playwright.Browser, pages: d
     assert [url for url in seen.loaded if not url.startswith(("file:", "data:"))] == []
 
 
-@pytest.mark.parametrize("colours", ["light", "dark"])
 @pytest.mark.parametrize("which", ["task", "finished", "folder", "set", "results"])
-def test_axe_finds_nothing(
-    browser: playwright.Browser, pages: dict[str, Path], colours: str, which: str
-) -> None:
-    assert opened(browser, pages[which], color_scheme=colours).rules_broken() == []
+def test_axe_finds_nothing(look: Look, which: str) -> None:
+    """Other colours change nothing but their contrast."""
+    seen = look(which, color_scheme="light")
+    assert seen.rules_broken() == []
+    seen.page.emulate_media(color_scheme="dark")
+    assert seen.rules_broken("color-contrast") == []
 
 
-def test_a_reviewer_sees_named_sections_and_lines_that_no_case_reaches(
-    browser: playwright.Browser, pages: dict[str, Path]
-) -> None:
-    page = opened(browser, pages["finished"]).page
+def test_a_reviewer_sees_named_sections_and_lines_that_no_case_reaches(look: Look) -> None:
+    page = look("finished").page
     assert page.locator("svg.sheet").count() >= 1
     sections = page.locator("#review-paper-section ~ details > summary").all_inner_texts()
     assert sections[:2] == ["Paper, section 2 (Choice)", "Paper, section 3 (Order)"]
@@ -179,10 +186,8 @@ def test_a_reviewer_sees_named_sections_and_lines_that_no_case_reaches(
         assert page.locator(f"#review-{item.id}").count() == 1
 
 
-def test_a_passage_leads_to_its_lines_and_back_without_script(
-    browser: playwright.Browser, pages: dict[str, Path]
-) -> None:
-    page = opened(browser, pages["finished"], java_script_enabled=False).page
+def test_a_passage_leads_to_its_lines_and_back_without_script(look: Look) -> None:
+    page = look("finished", java_script_enabled=False).page
     assert page.locator(".passage .badge").all_inner_texts() == ["deviates", "implements"]
     page.get_by_role("link", name="Lines 72-75").click()
     line = page.locator("#golden-1-72")
@@ -193,10 +198,8 @@ def test_a_passage_leads_to_its_lines_and_back_without_script(
     assert page.locator("figure:target figcaption").inner_text() == "Page 2"
 
 
-def test_a_passage_and_its_lines_light_up_together(
-    browser: playwright.Browser, pages: dict[str, Path]
-) -> None:
-    seen = opened(browser, pages["finished"])
+def test_a_passage_and_its_lines_light_up_together(look: Look) -> None:
+    seen = look("finished")
     lit = seen.page.locator("pre .line.lit")
     seen.page.locator("#passage-2 blockquote").hover()
     assert lit.count() == 4 and lit.first.get_attribute("id") == "golden-1-72"
@@ -207,20 +210,18 @@ def test_a_passage_and_its_lines_light_up_together(
     assert seen.said == []
 
 
-def test_an_address_shows_what_was_chosen_and_keys_go_on(
-    browser: playwright.Browser, pages: dict[str, Path]
-) -> None:
-    page = opened(browser, pages["folder"]).page
+def test_an_address_shows_what_was_chosen_and_keys_go_on(look: Look, pages: dict[str, Path]) -> None:
+    page = look("folder").page
     page.keyboard.press("/")
     page.keyboard.type("3-broken")
     page.locator("#theme").click()
-    again = opened(browser, pages["folder"]).page
+    again = look("folder").page
     again.goto(page.url)
     again.reload()
     assert again.locator("#search").input_value() == "3-broken"
     assert again.locator("#count").inner_text() == "1 of 3 tasks"
     assert again.evaluate("document.documentElement.dataset.theme") == "dark"
-    task = opened(browser, pages["finished"]).page
+    task = look("finished").page
     task.keyboard.press("j")
     assert task.evaluate("document.activeElement.id") == "first"
     task.keyboard.press("j")
@@ -232,8 +233,8 @@ def test_an_address_shows_what_was_chosen_and_keys_go_on(
     assert case.locator("#case-1-of-1").get_attribute("open") is not None, "a link to a folded case opens it"
 
 
-def test_a_set_shows_size_against_strength(browser: playwright.Browser, pages: dict[str, Path]) -> None:
-    page = opened(browser, pages["set"]).page
+def test_a_set_shows_size_against_strength(look: Look) -> None:
+    page = look("set").page
     dots = page.locator(".plot a title").all_text_contents()
     assert [dot.split(":")[0] for dot in dots] == ["4-demo-packing", "8-tile-score"]
     assert dots[0].startswith("4-demo-packing: 10 lines, 96 of 100 mutants killed")
@@ -263,8 +264,8 @@ def test_what_slips_through_is_refused(
     assert not any(text.startswith("dialog") for text in seen.said)
 
 
-def test_the_list_is_used_by_keyboard(browser: playwright.Browser, pages: dict[str, Path]) -> None:
-    seen = opened(browser, pages["folder"])
+def test_the_list_is_used_by_keyboard(look: Look) -> None:
+    seen = look("folder")
     page = seen.page
     for _ in range(5):
         page.keyboard.press("Tab")
@@ -289,25 +290,21 @@ def test_the_list_is_used_by_keyboard(browser: playwright.Browser, pages: dict[s
 
 
 @pytest.mark.parametrize("which", ["task", "finished", "folder", "set", "results"])
-def test_a_telephone_shows_it_without_scrolling_sideways(
-    browser: playwright.Browser, pages: dict[str, Path], which: str
-) -> None:
-    page = opened(browser, pages[which], viewport={"width": 360, "height": 700}).page
+def test_a_telephone_shows_it_without_scrolling_sideways(look: Look, which: str) -> None:
+    page = look(which, viewport={"width": 360, "height": 700}).page
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 360
 
 
-def test_a_telephone_shows_a_task_beside_its_status(
-    browser: playwright.Browser, pages: dict[str, Path]
-) -> None:
-    page = opened(browser, pages["folder"], viewport={"width": 390, "height": 800}).page
+def test_a_telephone_shows_a_task_beside_its_status(look: Look) -> None:
+    page = look("folder", viewport={"width": 390, "height": 800}).page
     for row in page.locator("#tasks tbody tr").all():
         name, badge = row.locator("th").bounding_box(), row.locator(".badge").first.bounding_box()
         assert name is not None and badge is not None
         assert name["width"] >= 120 and badge["x"] + badge["width"] <= 390
 
 
-def test_on_paper_everything_is_unfolded(browser: playwright.Browser, pages: dict[str, Path]) -> None:
-    page = opened(browser, pages["task"]).page
+def test_on_paper_everything_is_unfolded(look: Look) -> None:
+    page = look("task").page
     assert page.locator("details:not([open])").count() > 0
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.locator("details:not([open])").count() == 0

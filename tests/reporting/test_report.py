@@ -82,7 +82,6 @@ def task(tmp_path: Path) -> Task:
 def test_a_task_is_shown_with_paper_code_and_instruction(task: Task, tmp_path: Path) -> None:
     before = task.content_digest(), sorted(task.root.rglob("*"))
     page = page_of(task.root, tmp_path)
-
     assert (task.content_digest(), sorted(task.root.rglob("*"))) == before
     assert "Pairwise loss" in page.text
     assert "NotImplementedError" in page.text
@@ -97,7 +96,6 @@ def test_reviews_are_one_table_with_disputed_items_first(task: Task, tmp_path: P
     for name, core in (("ada", "pass"), ("bo", "pass"), ("cy", "fail")):
         save_review(task, name, {**PASS, "core": {"answer": core, "comment": f"by {name}"}})
     page = page_of(task.root, tmp_path)
-
     assert "disputed: core" in page.text
     text = page.text.rpartition("disputed: core")[2]
     assert "by cy" in text
@@ -140,7 +138,6 @@ def hostile(task: Task) -> None:
 def test_hostile_content_is_text_and_nothing_else(task: Task, tmp_path: Path, whole_folder: bool) -> None:
     hostile(task)
     page = page_of(task.root.parent if whole_folder else task.root, tmp_path)
-
     assert "<script>alert(1)</script>" in page.text
     assert "49" not in [word.strip() for word in page.words]
     assert [tag for tag, _ in page.tags].count("script") == 1
@@ -162,7 +159,6 @@ def test_every_part_may_be_missing_or_damaged(task: Task, tmp_path: Path) -> Non
     files.write_text(task.provenance_path, "[]")
     files.write_text(task.equivalent_mutants_path, '{"accepted": [{}]}')
     page = page_of(task.root, tmp_path)
-
     assert "is not a readable PDF" in page.text
     assert "is not a recording's manifest" in page.text
     assert "authoring/equivalent-mutants.json: not as its schema says" in page.text
@@ -175,7 +171,6 @@ def test_a_folder_has_a_row_for_each_task_also_for_a_broken_one(tmp_path: Path) 
     example.write(tasks, 2)
     (tasks / "3-Broken").mkdir()
     page = page_of(tasks, tmp_path)
-
     rows = [found["data-value"] for tag, found in page.tags if tag == "th" and "data-value" in found]
     assert len(rows) == 3 and rows[-1] == "3-Broken"
     assert "broken" in page.text and "Training Objectives & Optimization" in page.text

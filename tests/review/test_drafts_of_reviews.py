@@ -13,7 +13,7 @@ from lmr_author.release.reporting.status import next_review
 from lmr_author.release.review import review as reviewing
 from lmr_author.release.review.checklist import HUMAN, Checklist
 from lmr_author.release.review.review_status import review_status
-from tests.review.reviewing import PASS, said
+from tests.review.reviewing import PASS, all_said
 
 
 def test_an_answer_is_changed_before_anything_is_stored(keys: PipeInput) -> None:
@@ -80,8 +80,7 @@ def test_a_damaged_draft_is_not_written_over(task: Task, damaged: str) -> None:
 
 
 def test_damaged_decisions_and_reviews_count_for_nothing(task: Task) -> None:
-    for name in ("ada", "bo", "cy"):
-        said(task, name, core="fail" if name == "ada" else "pass")
+    all_said(task, {"core": "fail"}, {}, {})
     files.write_text(task.adjudication_path, '{"decisions": [1, {"item": "core"}]}')
     assert review_status(task).state == "disputed"
     assert review_status(task).damaged == ()
@@ -93,8 +92,7 @@ def test_damaged_decisions_and_reviews_count_for_nothing(task: Task) -> None:
 
 @pytest.mark.parametrize("damaged", ["{", '{"decisions": [1, {"item": "core"}]}'])
 def test_a_damaged_file_of_decisions_is_not_written_over(task: Task, damaged: str) -> None:
-    for name in ("ada", "bo", "cy"):
-        said(task, name, core="fail" if name == "ada" else "pass")
+    all_said(task, {"core": "fail"}, {}, {})
     files.write_text(task.adjudication_path, damaged)
     with pytest.raises(LmrError, match=r"adjudication\.json") as caught:
         reviewing.adjudicate(task, "core", "pass", reason="section 3", by="dee")

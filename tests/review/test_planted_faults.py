@@ -80,7 +80,6 @@ def test_a_wrong_section(finished: Task, capsys: pytest.CaptureFixture[str]) -> 
     evidence, screen = seen(finished, "paper-section", capsys)
     assert "Paper, section 4 (Experiment) Texts. Four topics have 40 made-up words each" in screen
     assert any("section 3 (Order) contains equation (5), algorithm 1" in doubt for doubt in evidence.doubts)
-
     change_info(finished, "instruction", lambda text: text.replace("section 4", "section 7"))
     assert "section 7 was not found in the PDF's text" in seen(finished, "paper-section", capsys)[0].doubts
 
@@ -121,10 +120,8 @@ def test_what_weakens_a_task_comes_first(finished: Task) -> None:
     data["coverage"] |= {"missed": [69], "lines": [40, 48, 50, 52, 57, 59, 64, 72, 75]}
     data["cases"][0]["checkers"] = {"value[0]": {"kind": "allclose", "rtol": 1e-7, "atol": 1e-9}}
     files.write_json(finished.root / RECORDING, data)
-
     reviewed = read_task(finished)
     found = weaknesses(reviewed, evidence_for(reviewed, checked([finished]).findings))
-
     by_text = {one.text: one for one in found}
     assert by_text["no case reaches 1 line of the golden"].place == "review-tests"
     assert by_text["no published commit has this code"].question == "core"
@@ -198,7 +195,6 @@ def test_outcomes_that_show_little(finished: Task, capsys: pytest.CaptureFixture
     evidence, screen = seen(finished, "tests", capsys)
     assert "5 of 8 cases expect nothing or only zeros" in evidence.doubts
     assert "case_3 expects only zeros" in screen and "case_6 expects" not in screen
-
     recording = json.loads((finished.root / RECORDING).read_text("utf-8"))
     for case in recording["cases"]:
         case["files"] |= {"expected.json": "0" * 64}
@@ -259,22 +255,14 @@ def test_a_wrong_return_in_the_golden(finished: Task, capsys: pytest.CaptureFixt
     assert "the task changed after its evaluation" in seen(finished, "tests", capsys)[0].doubts
 
 
+OTHER_NAMES = ("texts", "costs", "asked", "shown", "labels", "chosen", "place", "gain", "score", "budget")
+
+
 @pytest.mark.parametrize("paraphrased", [False, True])
 def test_a_leaked_copy(finished: Task, capsys: pytest.CaptureFixture[str], paraphrased: bool) -> None:
     source = (finished.root / GOLDEN).read_text("utf-8").replace("select_demonstrations", "old_pick")
     if paraphrased:  # other names, and the second half left out
-        for name in (
-            "texts",
-            "costs",
-            "asked",
-            "shown",
-            "labels",
-            "chosen",
-            "place",
-            "gain",
-            "score",
-            "budget",
-        ):
+        for name in OTHER_NAMES:
             source = re.sub(rf"\b{name}\b", f"{name[:2]}_x", source)
         source = source.partition("    relevance = ")[0] + "    return ch_x\n"
     (finished.root / "packing/packing/old.py").write_text(source, "utf-8")

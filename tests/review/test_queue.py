@@ -16,7 +16,7 @@ from lmr_author.release.export.options import ExportOptions
 from lmr_author.release.reporting import status
 from lmr_author.release.review.review_status import ACCEPTED, review_status
 from tests import example as example_task
-from tests.review.reviewing import run, said
+from tests.review.reviewing import all_said, run, said
 
 
 def evaluated(task: Task) -> None:
@@ -84,9 +84,7 @@ def test_rejected_and_disputed_are_states_that_are_counted_and_shown(
     for number, answers in enumerate(verdicts.values(), 1):
         task = example_task.write(tasks, number)
         evaluated(task)
-        for name, given in zip(("ada", "bo", "cy"), answers, strict=False):
-            said(task, name, **given)
-
+        all_said(task, *answers)
     found = json.loads(run(capsys, "status", tasks, "--format", "json")[1])
     assert [item["state"] for item in found["tasks"]] == list(verdicts)
     assert found["states"] == dict.fromkeys(verdicts, 1)
@@ -110,9 +108,8 @@ def test_rejected_and_disputed_are_states_that_are_counted_and_shown(
 
 def test_a_question_that_came_later_does_not_undo_what_was_decided_before(tmp_path: Path) -> None:
     task = example_task.write(tmp_path / "tasks", 1)
-    for name in ("ada", "bo", "cy"):
-        said(task, name)
-        path = task.reviews_folder / f"{name}.json"
+    all_said(task)
+    for path in task.reviews_folder.glob("*.json"):
         review = json.loads(path.read_text())
         review["items"] = [item for item in review["items"] if item["id"] != "category"]
         path.write_text(json.dumps(review))

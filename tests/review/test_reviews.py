@@ -15,7 +15,7 @@ from lmr_author.release.review.checklist import HUMAN
 from lmr_author.release.review.review_status import review_status
 from tests import example as example_task
 from tests.cli.program import validate_with
-from tests.review.reviewing import run, said
+from tests.review.reviewing import all_said, run, said
 
 
 def test_answers_stay_hidden_until_all_are_in(task: Task, capsys: pytest.CaptureFixture[str]) -> None:
@@ -41,16 +41,14 @@ def test_answers_stay_hidden_until_all_are_in(task: Task, capsys: pytest.Capture
     ("answer", "state"), [("pass", "accepted"), ("fail", "rejected"), ("unsure", "disputed")]
 )
 def test_three_people_of_one_opinion(task: Task, answer: str, state: str) -> None:
-    for name in ("ada", "bo", "cy"):
-        said(task, name, core=answer)
+    all_said(task, core=answer)
     found = review_status(task)
     assert found.state == state
     assert found.failed == (("core",) if state == "rejected" else ())
 
 
 def test_reviews_hold_until_the_task_changes(task: Task) -> None:
-    for name in ("ada", "bo", "cy"):
-        said(task, name)
+    all_said(task)
     task.dockerfile.write_text(task.dockerfile.read_text() + "# more\n")
     assert (review_status(task).state, review_status(task).missing) == ("waiting", 3)
 
@@ -80,9 +78,7 @@ def test_a_dispute_is_settled_by_a_decision_with_a_reason(
 
 
 def test_a_review_made_after_the_answers_were_shown_does_not_count_for_agreement(task: Task) -> None:
-    said(task, "ada", core="fail")
-    said(task, "bo")
-    said(task, "cy")
+    all_said(task, {"core": "fail"}, {}, {})
     before = reviewing.result_of(task).agreement
     said(task, "ada")  # convinced by the others
     after = reviewing.result_of(task)
@@ -95,8 +91,7 @@ def test_a_review_made_after_the_answers_were_shown_does_not_count_for_agreement
 def test_agreement_over_all_tasks_skips_those_that_wait(tmp_path: Path) -> None:
     first = example_task.write(tmp_path / "tasks")
     second = example_task.write(tmp_path / "tasks", 2)
-    for name in ("ada", "bo", "cy"):
-        said(first, name)
+    all_said(first)
     said(second, "ada")
     results = [reviewing.result_of(task) for task in (first, second)]
     assert reviewing.overall_agreement(results).judged == len(HUMAN)

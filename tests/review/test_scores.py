@@ -49,7 +49,6 @@ def test_grades_are_hidden_until_two_people_gave_them(
     assert graded(task, one, "ada", "logically-correct") == 0
     assert shown(capsys, task, "--results")["hidden"] == 1
     assert shown(capsys, task, "--results")["disputes"] == []
-
     assert graded(task, one, "bo", "logically-incorrect") == 0
     found = shown(capsys, task, "--results")
     assert found["hidden"] == 0
@@ -170,11 +169,7 @@ UNKNOWN = '{"answer-00000000": {"score": "logically-correct", "justification": "
 
 @pytest.mark.parametrize(
     ("grades", "said"),
-    [
-        (UNKNOWN, "is waiting for your grade"),
-        ("[1]", "not an object"),
-        (None, "no grades given"),
-    ],
+    [(UNKNOWN, "is waiting for your grade"), ("[1]", "not an object"), (None, "no grades given")],
 )
 def test_wrong_files_of_grades_store_nothing(
     task: Task,
