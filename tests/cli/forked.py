@@ -106,9 +106,9 @@ def _as_command(
         _forget_to_read_all()
     if caller.memory:
         resource.setrlimit(resource.RLIMIT_AS, (caller.memory, caller.memory))
-    if arguments[:1] in (["record"], ["evaluate"], ["make"], ["draft"]):
+    if arguments[:1] in (["record"], ["evaluate"], ["judge"], ["make"], ["draft"]):
         # Hundreds of generated calls take longer than all the rest; the demo has some.
-        explored.MOST = exploring.MOST = 0
+        explored.MOST = exploring.MOST = exploring.MOST_OF_ANSWER = 0
     elif arguments[:1] == ["demo"]:
         explored.MOST, exploring.MOST = 60, 150
     sys.argv = ["lmr-author", *arguments]
