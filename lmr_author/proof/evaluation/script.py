@@ -7,6 +7,7 @@ run gives all the evidence of the golden's run, and none to the contrary.
 
 from __future__ import annotations
 
+import errno
 import os
 import posixpath
 import re
@@ -218,6 +219,10 @@ def run(
     )
 
 
+_ENDLESS = 1_000_000
+"""Files for which a path counts that is too long for the system."""
+
+
 class DiskWatch:
     """Detects a run that fills the disk through its writable tree; polls slow trees less often."""
 
@@ -244,8 +249,9 @@ def _size_of(tree: Path) -> tuple[int, int]:
                     total += entry.stat(follow_symlinks=False).st_blocks * 512
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(entry.path)
-        except OSError:
-            continue
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:  # folders in folders without an end
+                count += _ENDLESS
     return total, count
 
 
