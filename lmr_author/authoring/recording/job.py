@@ -112,9 +112,8 @@ def _driver_advice(lines: list[str], in_image: bool) -> Hint:
     )
     if any("'ellipsis' object" in line for line in lines[-1:]):
         words = "complete the values that are `...` (TODO) in the drafted script"
-    shown = " | ".join(line for line in _of_the_command(lines)[-5:-1] if not line.startswith("Traceback"))[
-        :500
-    ]
+    last = _of_the_command(lines)[-5:-1]
+    shown = " | ".join(line for line in last if not line.startswith("Traceback"))[:500]
     before = f"; its output before that: {shown}" if shown else ""
     return Hint(f"{words}{before}", (COMMAND, Setting("--with", (), environment)))
 

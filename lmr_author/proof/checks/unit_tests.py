@@ -178,10 +178,9 @@ def test_check(
 def test_exists(task: TaskContents, target: Implementation) -> Iterator[Problem]:
     path = unit_test_path(task, target)
     tests = [name for name in task.repository_files if name.endswith(".py") and "unit_test" in name]
-    usual = unit_test_name(target.index)
-    near = (
-        closest_names_hint(target.unit_test_file, tests) if target.unit_test_file not in ("", usual) else ""
-    )
+    own, near = target.unit_test_file, ""
+    if own not in ("", unit_test_name(target.index)):
+        near = closest_names_hint(own, tests)
     hint = near or f"create one with `lmr-author record {shlex.quote(str(target.target))}`"
     yield from wrong_path(task, target, "unit_test_file", task.repository, hint)
     if path is None or path.suffix != ".py" or task.module(path) is not None:

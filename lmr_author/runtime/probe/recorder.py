@@ -104,8 +104,9 @@ class Recorder:
         self._elsewhere = True
 
     def register(self, function: Any) -> Any:
+        if not self.modules:  # a function inside another is defined again at each call
+            self._at_import = _digests(globals_of(function, self.globals_read))
         self.modules.append(function.__module__)
-        self._at_import = _digests(globals_of(function, self.globals_read))
         return wrap(function, self.begin)
 
     def begin(self, function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Optional[Call]:
@@ -253,7 +254,7 @@ def _digests(values: Dict[str, Any]) -> Dict[str, str]:
     for name, value in values.items():
         try:
             document = encode({name: value}, MOST_GLOBAL_BYTES)
-        except (TooLarge, Unstorable):
+        except Exception:  # nothing that goes wrong here reaches the command
             continue
         node = document.tree[name]
         if not isinstance(node, dict) or node.get("$") != "name":
