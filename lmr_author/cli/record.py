@@ -267,7 +267,9 @@ def ask_driver(folder: Task, target: str | None, options: RecordOptions) -> Reco
     choices[COMMAND] = "A command, as python train.py --steps 2"
     if tests := _tests(implementation, repository):
         choices[TESTS] = f"The repository's tests: {tests}"
-    choices[EXAMPLE] = f"A call that I type, as {implementation.goal_function}(2.0, scale=0.5)"
+    owner, dot, method = implementation.qualname.rpartition(".")
+    typed = f"{owner}(8){dot}{method}(2.0)" if dot else f"{method}(2.0, scale=0.5)"
+    choices[EXAMPLE] = f"A call that I type, as {typed}"
     choices[DRAFT] = "Draft a script of calls for me to edit"
 
     def describe(given: dict[str, Any]) -> RecordOptions | Path:
@@ -278,7 +280,7 @@ def ask_driver(folder: Task, target: str | None, options: RecordOptions) -> Reco
             return replace(options, from_tests=True)
         if given["driver"] == EXAMPLE:
             check = lambda text: ui.problem(lambda: require_python(text))  # noqa: E731
-            text = ui.needed("Call:", f"{implementation.goal_function}(", check)
+            text = ui.needed("Call:", f"{owner or method}(", check)
             return replace(options, examples=(text,))
         command = _command(repository) if given["driver"] == COMMAND else shlex.join(last)
         return replace(options, command=command)
