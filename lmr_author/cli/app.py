@@ -105,6 +105,9 @@ def _main(
 def main(arguments: list[str] | None = None) -> int:
     """Run the program and return its exit code. A user's mistake never shows a traceback."""
     prepare_streams()
+    if arguments is None:
+        # Libraries' destructors stumble over objects that Ctrl-C left half made; their tracebacks help nobody.
+        sys.unraisablehook = lambda _: None
     # A plain `kill` ends a command as Ctrl-C does: containers are removed, nothing stays half-written.
     signal.signal(signal.SIGTERM, _interrupt)
     return guarded(lambda: run(sys.argv[1:] if arguments is None else arguments))
