@@ -156,6 +156,20 @@ def test_a_test_with_objects(tmp_path: Path) -> None:
     assert run(repository, "unit_test/unit_test_1.py")[0] == 0, "people keep results in self"
 
 
+def test_an_object_that_is_changed_and_returned_may_have_more(tmp_path: Path) -> None:
+    fluent = METER.replace("return self.total", "return self")
+    repository = recorded(tmp_path, "Meter.add", fluent, METER_DRIVER)
+    codes = []
+    for text in (
+        fluent,
+        fluent.replace("return self", "self.more = 1; return self"),
+        fluent.replace("double(x)", "x"),
+    ):
+        (repository.root / "pkg" / "goal.py").write_text(text)
+        codes.append(run(repository, "unit_test/unit_test_1.py")[0])
+    assert codes == [0, 0, 1]
+
+
 def test_it_can_itself_be_watched_by_the_recorder(tmp_path: Path) -> None:
     """As evaluation does, to see that the test enters the target."""
     repository = recorded(tmp_path, "Meter.add", METER, METER_DRIVER)
