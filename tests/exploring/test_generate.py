@@ -94,6 +94,24 @@ def test_numbers_that_never_exceed_others_never_do() -> None:
         assert (call["k"] <= numpy.array(call["n"])).all(), call
 
 
+class Layer:
+    def __init__(self, size: int) -> None:
+        self.size, self.weights, self.bias = size, numpy.ones((size, size)), True
+
+
+def test_an_object_stays_with_what_has_its_size() -> None:
+    calls = []
+    for size, rows in ((2, 1), (3, 4), (4, 2)):
+        calls.append({"self": Layer(size), "x": numpy.linspace(0, 1, rows * size).reshape(rows, size)})
+    careful, bold = made(*calls), made(*calls, bold=True, most=600)
+    assert len(careful) > 20
+    for call in values(careful):
+        assert call["x"].shape[1] == call["self"].size == len(call["self"].weights)
+    objects = [call["self"] for call in values(bold)]
+    assert all(layer.size == len(layer.weights) for layer in objects)
+    assert not all(layer.bias for layer in objects), "an option of an object may change"
+
+
 def test_numbers_and_sizes_stay_within_those_that_were_seen() -> None:
     calls = [{"x": numpy.array([[0.5, 2.0], [1.0, 4.0]]), "n": 3}, {"x": numpy.array([[3.5, 1.5]]), "n": 7}]
     found = values(made(*calls))

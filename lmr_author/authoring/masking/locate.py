@@ -94,9 +94,12 @@ def find(repository: Path, target: Target) -> tuple[code.Module, code.Definition
     try:
         return module, code.find(module, target)
     except TargetError as error:
-        if target.qualname in {definition.qualname for definition in module.definitions}:
+        names = list(dict.fromkeys(definition.qualname for definition in module.definitions))
+        if target.qualname in names:
             raise  # defined several times, or not on the line that was given
-        close = [entry.node_id for entry in _similar(repository, target)]
+        here = difflib.get_close_matches(target.qualname, names, 2, 0.8)
+        close = [f"{target.path}::{name}" for name in here]
+        close = close or [entry.node_id for entry in _similar(repository, target)]
         raise TargetError(error.message, did_you_mean(close, error.hint)) from error
 
 

@@ -55,7 +55,7 @@ Tell = Callable[[Hint], None]
 _GRADIENTS = Setting("--compare gradients", ("true",), "--compare gradients")
 _ARGUMENTS = Setting("--compare arguments", ("true",), "--compare arguments")
 OFFER_GRADIENTS = Hint(
-    "note: the inputs require gradients, but no case compares them, so a version that detaches a tensor passes; "
+    "note: the result requires gradients, but no case compares them, so a version that detaches a part of it passes; "
     "if training depends on them, record again with {0}",
     (replace(_GRADIENTS, typed="--compare gradients --force"),),
 )
@@ -310,8 +310,6 @@ def _deleted(call: RecordedCall) -> list[str]:
 
 
 def _is_differentiable(call: RecordedCall) -> bool:
-    if not any(trait.kind == "grad" for trait in call.traits):
-        return False
     expected = replaying.load_document(call.folder, "expected")
     return any(path.startswith(VALUE) and "requires_grad" in node for path, node in nodes(expected.tree))
 

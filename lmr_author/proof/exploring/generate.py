@@ -194,7 +194,8 @@ class _Maker:
         return True
 
     def _set_attribute(self, made: CallInputs) -> bool:
-        places = [place for name in OWN for place in made.attributes(name)]
+        # An integer is most often a size of the object's arrays.
+        places = [place for name in OWN for place in made.attributes(name) if type(place.node) is not int]
         if not places:
             return False
         place = self._rng.choice(places)

@@ -307,7 +307,25 @@ def facts(call: CallInputs) -> Facts:
             for end, pick in (("least", min), ("most", max)):
                 key = f"{name} {end}"
                 found[key] = pick(found.get(key, number), number)
-    return {**found, **_comparisons(call)}
+    return {**found, **_comparisons(call), **_sizes_of_objects(call)}
+
+
+def _sizes_of_objects(call: CallInputs) -> Facts:
+    """Return the sizes of the arrays in objects, and their integers: a layer fits only what has its size."""
+    found: Facts = {}
+    for name in call.arguments:
+        node = call.tree[name]
+        if not isinstance(node, dict) or node.get("$") != "object":
+            continue
+        for place in call.attributes(name):
+            if type(place.node) is int:
+                found[size_of(place.path)] = place.node
+        for path, part in walk(node):
+            if isinstance(part, dict) and part.get("$") in ("tensor", "array"):
+                found.update(
+                    (size_of(f"{name}.{path}", axis), size) for axis, size in enumerate(part["shape"])
+                )
+    return found
 
 
 def _comparisons(call: CallInputs) -> Facts:
