@@ -2051,8 +2051,8 @@ class Outcome:
         self.parts, self.document, self.fixture_of = parts, document, fixture_of
         self.gradients = gradients
 
-    def changes(self, function: Any) -> Dict[str, Any]:
-        """Return the parts that the call changed."""
+    def changes(self, function: Any, value: Any = None) -> Dict[str, Any]:
+        """Return the parts that the call changed. ``value``: what it returned, which may be one of them."""
         effects: Dict[str, Any] = {}
         added: List[str] = []
         now = dict(self.parts)
@@ -2070,6 +2070,8 @@ class Outcome:
                     but_new.additions = []
                     is_more = not but_new.run(node, now[name], changed)
                     added += [changed] if is_more else but_new.additions
+                    if value is now[name]:
+                        added += [VALUE + path[len(changed) :] for path in but_new.additions]
                 effects[changed] = now[name]
         return dict(effects, **{ADDED: ",".join(added)}) if added else effects
 
@@ -2078,7 +2080,7 @@ class Outcome:
         root = dict(result)
         if self.gradients and VALUE in result and EXHAUSTED not in result:
             root[GRADIENTS] = gradients(self.parts, result[VALUE])
-        return dict(root, **self.changes(function))
+        return dict(root, **self.changes(function, result.get(VALUE)))
 
     def item(self, value: Any) -> Any:
         """Take an item of a generator before it resumes."""
