@@ -95,6 +95,12 @@ def test_otherwise_the_last_one_counts(task: Task) -> None:
     assert "evaluated, docker sandbox: build: failed" in told
 
 
+def test_an_image_that_cannot_be_built_takes_no_sound_evaluation_away(task: Task) -> None:
+    store(task, record(task, "local", True))
+    store(task, record(task, "docker", False))
+    assert counting(task) == ("local", True)
+
+
 @pytest.mark.parametrize("damaged", [7, [{"gate": 7}]])
 def test_a_damaged_record_counts_for_nothing_and_stops_nothing(task: Task, damaged: object) -> None:
     files.write_json(task.evaluation_path, {**record(task, "local", True).to_json(), "gates": damaged})

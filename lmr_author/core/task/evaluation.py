@@ -299,7 +299,9 @@ class Evaluation(Record):
 
     def outweighs(self, new: Evaluation) -> bool:
         """Return True if this one counts for a state of the task, although another was made later."""
-        return self.passed and self.sandbox.weight > new.sandbox.weight
+        is_built = all(gate.status is GateStatus.PASSED for gate in new.gates if gate.gate == "build")
+        proves_nothing = not is_built and new.sandbox.kind != self.sandbox.kind
+        return self.passed and (proves_nothing or self.sandbox.weight > new.sandbox.weight)
 
     @property
     def state(self) -> TaskState:
