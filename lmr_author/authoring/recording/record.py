@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from lmr_author.authoring.recording import store
 from lmr_author.authoring.recording.checkers import (
@@ -276,10 +277,6 @@ def _notes_on(job: RecordJob, recorded: RecordedRun, selected: SelectedCases) ->
         )
     if selected.unexplored:
         yield UNEXPLORED
-    deleted = sorted({path for call in selected.calls for path in _deleted(call)})
-    if deleted:
-        again = Setting("--check", (), f"--check {deleted[0]}=ignore --force")
-        yield Hint(DELETES.format(listed(deleted, 3)), (again,))
     compared = any(GRADIENTS in path for call in selected.calls for path in call.checkers)
     if job.options.gradients and not compared:
         yield NO_GRADIENTS
@@ -288,19 +285,23 @@ def _notes_on(job: RecordJob, recorded: RecordedRun, selected: SelectedCases) ->
     generators = {trait.value for call in selected.calls for trait in call.traits if trait.kind == "random"}
     if generators:
         yield Hint(DRAWS.format(", ".join(sorted(generators))))
-    names = set()
+    names, deleted = set[str](), set[str]()
     for call in selected.calls:
-        for name in replaying.load_document(call.folder, "inputs").tree:
-            if name.startswith(GLOBAL):
-                names.add(name.removeprefix(GLOBAL))
+        inputs = replaying.load_document(call.folder, "inputs").tree
+        names.update(name.removeprefix(GLOBAL) for name in inputs if name.startswith(GLOBAL))
+        deleted.update(_deleted(call, inputs))
+    if deleted:
+        first = min(deleted)
+        again = Setting("--check", (), f"--check {first}=ignore --force")
+        yield Hint(DELETES.format(listed(sorted(deleted), 3)), (again,))
     if names:
         goal_file = job.implementation.goal_file
         yield Hint(f"cases set {listed(sorted(names), 6)} as your driver did: importing {goal_file} does not")
 
 
-def _deleted(call: RecordedCall) -> list[str]:
-    """Return the attributes of arguments that the golden deletes and cases compare."""
-    before, after = (replaying.load_document(call.folder, name).tree for name in ("inputs", "expected"))
+def _deleted(call: RecordedCall, before: Mapping[str, Any]) -> list[str]:
+    """Return the attributes of arguments that the golden deletes and cases compare; ``before``: the call's inputs."""
+    after = replaying.load_document(call.folder, "expected").tree
     paths = []
     for name in before.keys() & after.keys():
         if all(isinstance(node, dict) and "state" in node for node in (before[name], after[name])):

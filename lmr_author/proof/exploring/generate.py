@@ -11,7 +11,15 @@ from typing import Any
 
 from lmr_author.core import code
 from lmr_author.proof.exploring.changes import another, change, resize
-from lmr_author.proof.exploring.inputs import CallInputs, InputPlace, Profile, elements, length_of, size_of
+from lmr_author.proof.exploring.inputs import (
+    CallInputs,
+    InputPlace,
+    Profile,
+    elements,
+    is_number,
+    length_of,
+    size_of,
+)
 from lmr_author.runtime.probe.document import Document
 
 MOST_CALLS = 60
@@ -96,7 +104,7 @@ class _Maker:
         self._names = list(dict.fromkeys(itertools.chain.from_iterable(call.arguments for call in calls)))
         self._digests = [{name: call.argument_digest(name) for name in self._names} for call in calls]
         self._seen: dict[str, list[tuple[CallInputs, Any]]] = {}
-        self._least = {name: float(value) for name, value in self._defaults.items() if _is_number(value)}
+        self._least = {name: float(value) for name, value in self._defaults.items() if is_number(value)}
         for call in calls:
             for place in call.places():
                 self._seen.setdefault(place.path, []).append((call, place.node))
@@ -205,16 +213,12 @@ class _Maker:
 
 
 def _least(call: CallInputs, place: InputPlace) -> float | None:
-    if _is_number(place.node):
+    if is_number(place.node):
         return float(place.node)
     values = call.array(place.node)
     if values is None or not values.size or values.dtype.kind not in "iuf":
         return None
     return float(values.min())
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _take(made: CallInputs, name: str, other: CallInputs) -> bool:

@@ -352,9 +352,12 @@ def _comparisons(call: CallInputs) -> Facts:
 
 def _numbers(node: Any) -> list[float] | None:
     """Return the numbers of a list, or a number as a list of its own; None for another value."""
-    items = [node] if isinstance(node, int | float) else elements(node) or []
-    are_numbers = all(isinstance(item, int | float) and not isinstance(item, bool) for item in items)
-    return items if are_numbers else None
+    items = [node] if is_number(node) else elements(node) or []
+    return items if all(map(is_number, items)) else None
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _facts_of(call: CallInputs, place: InputPlace) -> Iterator[tuple[str, float]]:
